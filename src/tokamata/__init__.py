@@ -38,7 +38,18 @@ from tokamata.constraints.tool_constraints import ToolCall, response_format, too
 from tokamata.constraints.tool_formats import ToolFormat
 from tokamata.constraints.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.constraints.type_constraints import type as type
-from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
+from tokamata.decoding import (
+    Abstention,
+    Generation,
+    Policy,
+    Sampling,
+    Step,
+    Stream,
+    Switch,
+    Timing,
+    generate,
+    stream,
+)
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -59,12 +70,14 @@ from tokamata.errors import (
     NoncanonicalError,
     NoRepairError,
     NoStopTokenError,
+    NoTokenError,
     NotRegularError,
     NoValuesError,
     ParseError,
     PatternError,
     PatternSyntaxError,
     PicklingError,
+    RefusedError,
     RepairRefusedError,
     RollbackError,
     SchemaError,
@@ -116,12 +129,13 @@ from tokamata.values.json_events import Event
 from tokamata.values.partial_values import partial, partial_value
 from tokamata.values.parts import Captures, Match, Parts
 from tokamata.version import __version__ as __version__
-from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary import TokenTypes, Vocabulary
 
 # `type` and `json` are public but missing here: `from tokamata import *` would hide the built-in function and
 # the module of the standard library.
 __all__ = [
     "DEFAULT_COSTS",
+    "Abstention",
     "AlgebraError",
     "Answer",
     "ArgumentError",
@@ -167,6 +181,7 @@ __all__ = [
     "NearestValues",
     "NoRepairError",
     "NoStopTokenError",
+    "NoTokenError",
     "NoValuesError",
     "NoncanonicalError",
     "NotRegularError",
@@ -176,9 +191,11 @@ __all__ = [
     "PatternSyntaxError",
     "Phrase",
     "PicklingError",
+    "Policy",
     "Preparation",
     "ProcessRewards",
     "Program",
+    "RefusedError",
     "Repair",
     "RepairBounds",
     "RepairRefusedError",
@@ -194,6 +211,7 @@ __all__ = [
     "SeamError",
     "Step",
     "Stream",
+    "Switch",
     "Tag",
     "TagConstraint",
     "TemplateError",
@@ -204,6 +222,7 @@ __all__ = [
     "TokenEdit",
     "TokenIdError",
     "TokenRepair",
+    "TokenTypes",
     "TokenizerMismatchError",
     "TokenizerMismatchWarning",
     "ToolCall",

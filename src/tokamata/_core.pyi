@@ -1292,7 +1292,13 @@ class Matcher:
     def __init__(self, origin: Matcher) -> None: ...
     @overload
     def __init__(
-        self, constraint: Constraint, context: Sequence[int], stops: Sequence[int] | None, least: int
+        self,
+        constraint: Constraint,
+        context: Sequence[int],
+        written: Sequence[int],
+        canonical: Sequence[int],
+        stops: Sequence[int] | None,
+        least: int,
     ) -> None: ...
     def fill_mask(
         self,

@@ -22,12 +22,13 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
 
 from tokamata.constraints.constraint import Constraint
+from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prompts import Prompt, several_prompts
-from tokamata.decoding.results import Generation, Step, Timing
+from tokamata.decoding.results import Abstention, Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
@@ -37,6 +38,10 @@ from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from tokamata.decoding.deadlines import Pace
+    from tokamata.decoding.policy import Policy
+    from tokamata.validators.validator import Validator
 
 
 __all__ = ["Settings", "Stream", "generate", "stream"]
@@ -52,6 +57,10 @@ _OTHER_NAMES = {  # of other libraries
     "do_sample": "greedy",
     "random_seed": "seed",
     "temp": "temperature",
+    "stop_strings": "stop",
+    "bad_words": "banned_tokens",
+    "timeout": "deadline_seconds",
+    "max_time": "deadline_seconds",
 }
 
 
@@ -72,6 +81,12 @@ class Settings(TypedDict, total=False):
     draft: Any
     draft_tokens: int
     placeholders: Sequence[str]
+    logit_bias: Mapping[int, float] | None
+    banned_tokens: Sequence[int]
+    stop: str | Sequence[str]
+    validators: Sequence[Validator | Callable[[Any], object]]
+    deadline_seconds: float | None
+    step_seconds: float | None
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -80,11 +95,9 @@ class Stream(Iterator[Step], Generic[_T]):
     After an error the iteration has ended.
     """
 
-    def __init__(
-        self, model: CachedModel, row: Row[_T], timing: Timing, constraint: object, draft_tokens: int = 0
-    ) -> None:
+    def __init__(self, row: Row[_T], steps: Iterator[tuple[Row[Any], Step]], constraint: object) -> None:
         self._row = row
-        self._steps = write(model, [row], timing, draft_tokens)
+        self._steps = steps
         self._is_constrained = constraint is not None
 
     def __reduce__(self) -> NoReturn:
@@ -92,8 +105,13 @@ class Stream(Iterator[Step], Generic[_T]):
 
     @property
     def generation(self) -> Generation[_T] | None:
-        """The result, once the iteration has ended; ``None`` before."""
-        return self._row.generation
+        """The result, once the iteration has ended; ``None`` before, and where the call abstained."""
+        return self._row.result if isinstance(self._row.result, Generation) else None
+
+    @property
+    def abstention(self) -> Abstention | None:
+        """Why there is no result, where a policy abstained."""
+        return self._row.result if isinstance(self._row.result, Abstention) else None
 
     @property
     def tokens_left(self) -> int:
@@ -118,7 +136,8 @@ class Stream(Iterator[Step], Generic[_T]):
         """Write one more token.
 
         Raises:
-            GenerationError: the model's logits leave no allowed token.
+            NoTokenError: there is no policy, and the model's logits leave no allowed token.
+            RefusedError: there is no policy, and a validator refuses the text.
             MaskError: the model's logits are narrower than the vocabulary.
             LimitExceeded: the constraint exceeded its limits.
         """
@@ -145,6 +164,13 @@ def stream(
     draft: Any = None,
     draft_tokens: int = 8,
     placeholders: Sequence[str] = (),
+    logit_bias: Mapping[int, float] | None = None,
+    banned_tokens: Sequence[int] = (),
+    stop: str | Sequence[str] = (),
+    validators: Sequence[Validator | Callable[[Any], object]] = (),
+    policy: Policy | None = None,
+    deadline_seconds: float | None = None,
+    step_seconds: float | None = None,
 ) -> Stream[_T]:
     """Write text under a constraint, token by token.
 
@@ -182,6 +208,19 @@ def stream(
             smaller model with the same tokens, the text itself does not change either.
         draft_tokens: how many tokens are proposed for a call, at most; at least 1.
         placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
+        logit_bias: what is added to the logits of tokens, before the mask; minus infinity bans a token.
+            ``log_probability`` is that with the bias.
+        banned_tokens: tokens that no text may have.  Masks count with them, so no text gets stuck where only
+            they would follow.  With ``tokenization="canonical"`` it may: the tokenizer writes them there.
+        stop: texts before which a text ends, if the constraint accepts what stands before them; elsewhere, as
+            within a string of JSON, they are ordinary text.  They are not part of the text.
+        validators: judges of the finished text; see :mod:`tokamata.validators`.
+        policy: what to do where the text cannot go on, or a validator refuses it; ``None`` raises an error.
+        deadline_seconds: the time for the whole call.  As it runs out, masks get the budget of tokens that
+            fits into the rest, at the speed of this call; what is missing at the end is written without the
+            model.  So a text is whole, and late by one call of the model at most.
+        step_seconds: the time for one step, that is one call of the model and its masks.  A longer one ends
+            the texts as the deadline does.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -191,6 +230,7 @@ def stream(
             called.
         LengthError: no text with ``min_new_tokens`` tokens was found.
         NoStopTokenError: the vocabulary names no stop token.
+        TokenIdError: ``logit_bias`` or ``banned_tokens`` have an id that is none.
         GenerationError: the prompt has no tokens; or it is a chat, and the tokenizer has no chat template or
             its template refuses the messages.
         AlgebraError: ``heal`` with a compiled constraint.
@@ -212,18 +252,28 @@ def stream(
         draft,
         draft_tokens,
         placeholders,
+        logit_bias,
+        banned_tokens,
+        stop,
+        validators,
+        policy,
+        deadline_seconds,
+        step_seconds,
     )
+    pace = options.pace()
     if several_prompts(prompt) is not None:
         hint = "call tokamata.generate for several"
         raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
     timing = Timing()
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)
-    [row] = _rows(tasks, tokenizer, sampling, cached, timing, options)
-    return Stream(cached, row, timing, constraint, options.drafted_tokens)
+    [row] = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
+    bias = Bias(options.bias(row.vocabulary))
+    return Stream(row, write(cached, [row], timing, pace, bias, options.drafted_tokens), constraint)
 
 
 # To a type checker a text is also a sequence of texts: the overloads of a single prompt come first.
+# With a policy a call may abstain.
 @overload
 def generate(
     model: Any,
@@ -232,8 +282,20 @@ def generate(
     constraint: Constraint[_T] | CompiledConstraint[_T],
     *,
     on_text: Callable[[str], object] | None = None,
+    policy: None = None,
     **settings: Unpack[Settings],
 ) -> Generation[_T]: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Constraint[_T] | CompiledConstraint[_T],
+    *,
+    on_text: Callable[[str], object] | None = None,
+    policy: Policy | None,
+    **settings: Unpack[Settings],
+) -> Generation[_T] | Abstention: ...
 @overload
 def generate(
     model: Any,
@@ -242,14 +304,28 @@ def generate(
     constraint: None,
     *,
     on_text: Callable[[str], object] | None = None,
+    policy: None = None,
     **settings: Unpack[Settings],
 ) -> Generation[Any]: ...
 @overload
 def generate(
     model: Any,
     tokenizer: Any,
+    prompt: Prompt,
+    constraint: None,
+    *,
+    on_text: Callable[[str], object] | None = None,
+    policy: Policy | None,
+    **settings: Unpack[Settings],
+) -> Generation[Any] | Abstention: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
     constraint: Constraint[_T] | CompiledConstraint[_T] | Sequence[Constraint[_T] | CompiledConstraint[_T]],
+    *,
+    policy: None = None,
     **settings: Unpack[Settings],
 ) -> list[Generation[_T]]: ...
 @overload
@@ -257,9 +333,31 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
+    constraint: Constraint[_T] | CompiledConstraint[_T] | Sequence[Constraint[_T] | CompiledConstraint[_T]],
+    *,
+    policy: Policy | None,
+    **settings: Unpack[Settings],
+) -> list[Generation[_T] | Abstention]: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
     constraint: Sequence[Constraint[Any] | CompiledConstraint[Any] | None] | None,
+    *,
+    policy: None = None,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any]]: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
+    constraint: Sequence[Constraint[Any] | CompiledConstraint[Any] | None] | None,
+    *,
+    policy: Policy | None,
+    **settings: Unpack[Settings],
+) -> list[Generation[Any] | Abstention]: ...
 def generate(
     model: Any,
     tokenizer: Any,
@@ -267,8 +365,9 @@ def generate(
     constraint: Any,
     *,
     on_text: Callable[[str], object] | None = None,
+    policy: Policy | None = None,
     **settings: Unpack[Settings],
-) -> Generation[Any] | list[Generation[Any]]:
+) -> Any:
     """Write texts under constraints, and return the whole texts.
 
     Args:
@@ -278,10 +377,12 @@ def generate(
             each, where ``None`` leaves a text free.
         on_text: called with each piece of the text as it is written: whole code points, never ``""``.
             Only for a single prompt.
+        policy: as in :func:`stream`.  With a policy, a result may be an :class:`Abstention`.
 
     The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
     ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
-    ``draft``, ``draft_tokens``, ``placeholders``.
+    ``draft``, ``draft_tokens``, ``placeholders``, ``logit_bias``, ``banned_tokens``, ``stop``,
+    ``validators``, ``deadline_seconds``, ``step_seconds``.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with
@@ -300,29 +401,31 @@ def generate(
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
     prompts = several_prompts(prompt)
     if prompts is None:
-        steps: Stream[Any] = stream(model, tokenizer, prompt, constraint, **settings)
+        steps: Stream[Any] = stream(model, tokenizer, prompt, constraint, policy=policy, **settings)
         for step in steps:
             if on_text is not None and step.text:
                 on_text(step.text)
-        assert steps.generation is not None  # set when the iteration ends
-        return steps.generation
+        result = steps.generation or steps.abstention
+        assert result is not None  # set when the iteration ends
+        return result
     if on_text is not None:
         raise ArgumentError("on_text", shown_argument(on_text), "None for several prompts")
-    sampling, options = _sampling_and_options(settings)
-    timing = Timing()
+    sampling, options = _sampling_and_options({**settings, "policy": policy})
+    timing, pace = Timing(), options.pace()
     constraints = constraint_list(constraint, len(prompts))
     tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
     tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
     cached = CachedModel(model)
-    rows = _rows(tasks, tokenizer, sampling, cached, timing, options)
-    for _ in write(cached, rows, timing, options.drafted_tokens):
+    rows = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
+    bias = Bias(options.bias(rows[0].vocabulary) if rows else {})
+    for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
         pass
-    return [row.generation for row in rows if row.generation is not None]  # all of them
+    return [row.result for row in rows if row.result is not None]  # all of them
 
 
 def _refuse_unknown(settings: Mapping[str, Any]) -> None:
     """Refuses a setting that :func:`generate` does not have, and names the one that is near."""
-    known = [*Settings.__annotations__, "on_text"]
+    known = [*Settings.__annotations__, "policy", "on_text"]
     for name in settings:
         if name not in known:
             near = _OTHER_NAMES.get(name) or next(iter(difflib.get_close_matches(name, known, 1)), "")
@@ -343,6 +446,7 @@ def _rows(
     model: CachedModel,
     timing: Timing,
     options: Options,
+    pace: Pace,
 ) -> list[Row[Any]]:
     """The rows of a call; each has its own random generator, and its own drafter."""
     rows = []
@@ -352,5 +456,5 @@ def _rows(
             seed -= _SEEDS
         sampler = Sampler(replace(sampling, seed=seed), model.device)
         drafter = drafter_of(options.draft, tokenizer, sampler, task.vocabulary, task.matcher)
-        rows.append(Row(task, tokenizer, sampler, timing, drafter))
+        rows.append(Row(task, tokenizer, sampler, timing, pace, drafter))
     return rows

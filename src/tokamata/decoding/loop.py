@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.bias import Bias
+from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafts import Draft
 from tokamata.decoding.model import CachedModel
-from tokamata.decoding.results import Clock, Step, Timing
+from tokamata.decoding.results import Cause, Clock, Step, Timing
 from tokamata.decoding.row import Row
 from tokamata.matching.batches import fill_masks
 from tokamata.matching.masks import allocate_mask, apply_mask
@@ -34,7 +36,12 @@ _LEAD = 2  # drafts by which a text may be ahead; the model reads its lead again
 
 
 def write(
-    model: CachedModel, rows: list[Row[Any]], timing: Timing, draft_tokens: int = 0
+    model: CachedModel,
+    rows: list[Row[Any]],
+    timing: Timing,
+    pace: Pace,
+    bias: Bias,
+    draft_tokens: int = 0,
 ) -> Iterator[tuple[Row[Any], Step]]:
     """Write all texts to their end, and yield each token as it is written.
 
@@ -42,11 +49,14 @@ def write(
         model: the model.
         rows: the texts.
         timing: where the times are added.
+        pace: the clock of the call.
+        bias: what is added to the logits.
         draft_tokens: how many tokens each text may draft for a call of the model.
 
     Raises:
-        GenerationError: the model's logits leave a text no allowed token, or the model cannot read the texts
-            as a batch.
+        NoTokenError: a text has no policy, and the model's logits leave it no allowed token.
+        RefusedError: a text has no policy, and a validator refuses it.
+        GenerationError: the model cannot read the texts as a batch.
         MaskError: the model's logits are narrower than the vocabulary.
         LimitExceeded: a constraint exceeded its limits.
     """
@@ -54,7 +64,12 @@ def write(
         for row in rows:
             for step in row.write_certain():
                 yield row, step
-        going = [index for index, row in enumerate(rows) if row.generation is None]
+        if pace.is_over:
+            for row in rows:
+                if row.result is None:
+                    for step in row.end_at_deadline():
+                        yield row, step
+        going = [index for index, row in enumerate(rows) if row.result is None]
         if not going:
             return
         with Clock(timing, "model_seconds"):
@@ -64,13 +79,20 @@ def write(
         lead = _LEAD * draft_tokens if may_draft else 0
         most = min(len(row.unread) for row in rows) + lead
         drafts = [row.propose(min(draft_tokens, most - len(row.unread)) if lead else 0) for row in rows]
-        yield from _round(model, rows, drafts, lead, timing)
+        pace.begin_round()
+        yield from _round(model, rows, drafts, lead, timing, pace, bias)
         if draft_tokens > 0:
             model.expect_returns()
 
 
 def _round(
-    model: CachedModel, rows: list[Row[Any]], drafts: list[Draft], lead: int, timing: Timing
+    model: CachedModel,
+    rows: list[Row[Any]],
+    drafts: list[Draft],
+    lead: int,
+    timing: Timing,
+    pace: Pace,
+    bias: Bias,
 ) -> Iterator[tuple[Row[Any], Step]]:
     """One call of the model: it reads what is unread and drafts, and each text goes on as far as it may.
 
@@ -100,16 +122,21 @@ def _round(
             constrained.check_width(logits.shape[-1])
     if positions == 1:
         logits = logits.unsqueeze(1)
+    logits = bias.added(logits)
     for row in rows:
         row.unread = []
     begins = [0 if count is None else len(unread[index]) - 1 - first for index in ready]
     with Clock(timing, "constraint_seconds"):
         some = logits if len(ready) == len(rows) else logits[ready]
+        unmasked = some.clone() if any(rows[index].is_careful for index in ready) else None
         masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some, begins)
+    pace.end_step()
     right = [min(len(old), len(new)) for old, new in zip(unread, read, strict=True)]
-    for index, scores in zip(ready, masked, strict=True):
+    for place, (index, scores) in enumerate(zip(ready, masked, strict=True)):
         row, before = rows[index], rows[index].accepted
-        for step in row.read_draft(scores, drafts[index]):
+        free = None if unmasked is None else unmasked[place, begins[place] :]
+        steps = row.end(scores) if isinstance(scores, str) else row.read_draft(scores, drafts[index], free)
+        for step in steps:
             yield row, step
         right[index] += row.accepted - before
     if count is not None:
@@ -145,7 +172,7 @@ def _forget(
         count: as above.
         right: of the tokens that were read, how many are of the text.
     """
-    going = [index for index, row in enumerate(rows) if row.generation is None]
+    going = [index for index, row in enumerate(rows) if row.result is None]
     if not going:
         return
     kept = min(right[index] for index in going)
@@ -156,10 +183,11 @@ def _forget(
 
 def _masked(
     rows: list[Row[Any]], drafts: list[Draft], logits: torch.Tensor, begins: list[int]
-) -> list[torch.Tensor]:
+) -> list[torch.Tensor | Cause]:
     """The logits of each row before each token of its draft, and after the last: ``[tokens + 1, width]``.
 
-    They are minus infinity for tokens that the constraint or the budget does not allow.
+    They are minus infinity for tokens that the constraint or the budget does not allow.  Of a row whose mask
+    could not be made, the cause.
 
     Args:
         rows: the texts.
@@ -167,7 +195,7 @@ def _masked(
         logits: ``[rows, positions, width]``; changed in place.
         begins: the position of each row from which its logits are needed.
     """
-    result = [
+    result: list[torch.Tensor | Cause] = [
         scores[begin : begin + 1 + len(draft.tokens)]
         for begin, draft, scores in zip(begins, drafts, logits, strict=True)
     ]
@@ -177,13 +205,17 @@ def _masked(
     if plain:
         matchers = [row.matcher for row in (rows[index] for index in plain) if row.matcher is not None]
         mask = allocate_mask(len(matchers), matchers[0].compiled.vocabulary.width)
-        fill_masks(matchers, mask, budgets=[rows[index].tokens_left for index in plain])
+        causes: list[Cause | None] = [None] * len(plain)
+        if any(rows[index].is_careful for index in plain):
+            causes = [rows[index].fill_mask(row) for index, row in zip(plain, mask, strict=True)]
+        else:
+            fill_masks(matchers, mask, budgets=[rows[index].mask_budget for index in plain])
         are_all = len(plain) == len(rows) and logits.shape[1] == 1
         constrained = logits[:, 0] if are_all else logits[plain, [begins[index] for index in plain]]
         apply_mask(constrained, mask)
-        for index, scores in zip(plain, constrained, strict=True):
-            result[index] = scores.unsqueeze(0)
-    for index, draft in enumerate(drafts):
-        if draft.masks is not None:
-            apply_mask(result[index], draft.masks)
+        for index, scores, cause in zip(plain, constrained, causes, strict=True):
+            result[index] = cause or scores.unsqueeze(0)
+    for draft, scores in zip(drafts, result, strict=True):
+        if draft.masks is not None and not isinstance(scores, str):
+            apply_mask(scores, draft.masks)
     return result

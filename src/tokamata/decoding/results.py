@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from tokamata.errors import NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
 if TYPE_CHECKING:
     from tokamata.constraints.constraint import Constraint
+    from tokamata.repair.results import Repair
     from tokamata.values.events import Event
 
-__all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
+__all__ = [
+    "REASONS",
+    "Abstention",
+    "Cause",
+    "Clock",
+    "FinishReason",
+    "Generation",
+    "Step",
+    "Switch",
+    "Timing",
+]
 
-FinishReason = Literal["complete", "stop", "length"]
+FinishReason: TypeAlias = Literal["complete", "stop", "length", "deadline", "policy"]
+# Why a text could not go on:
+#   banned     every token that the constraint allows is banned
+#   logits     the model gives no token that is left a finite logit
+#   limits     a limit of the constraint was exceeded
+#   validator  a validator refused the finished text
+#   deadline   the time was over
+Cause: TypeAlias = Literal["banned", "logits", "limits", "validator", "deadline"]
+REASONS: dict[Cause, str] = {
+    "banned": "every token that the constraint allows is banned",
+    "logits": "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity",
+    "limits": "the constraint exceeded a limit",
+    "validator": "a validator refuses the text",
+    "deadline": "the time was over",
+}
+
+
 _T = TypeVar("_T")
 
 
@@ -30,6 +57,8 @@ class Timing:
         sampling_seconds: drawing tokens.
         draft_seconds: proposing tokens, with their masks.
         constraint_seconds: computing masks, applying them to the logits, jumps, and advancing matchers.
+        backoff_seconds: finding detours by bytes.
+        repair_seconds: validators, repairs, and completions at a deadline.
     """
 
     compile_seconds: float = 0.0
@@ -38,6 +67,8 @@ class Timing:
     sampling_seconds: float = 0.0
     constraint_seconds: float = 0.0
     draft_seconds: float = 0.0
+    backoff_seconds: float = 0.0
+    repair_seconds: float = 0.0
 
 
 class Clock:
@@ -77,6 +108,26 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Switch:
+    """A part of a text that the model did not draw.
+
+    Attributes:
+        state: ``"shadow"``: written by bytes; ``"closing"``: the shortest completion, written without the
+            model; ``"repair"``: the repaired text.
+        cause: why.
+        where: the byte of the text at which it begins.
+        data: the bytes that were written; of a repair the whole text.
+        log_probability: natural logarithm of what the model gives to these bytes (shadow); 0 otherwise.
+    """
+
+    state: Literal["shadow", "repair", "closing"]
+    cause: Cause
+    where: int
+    data: bytes
+    log_probability: float = 0.0
+
+
+@dataclass(frozen=True)
 class Generation(Generic[_T]):
     """A generated text; ``T`` is the type of its value under its constraint.
 
@@ -91,9 +142,10 @@ class Generation(Generic[_T]):
             the softmax over the tokens that constraint and budget allow, at temperature 1, before
             top-k and top-p.  Jumped tokens count as certain.
         finish_reason: ``"complete"``: the text is accepted and nothing can follow; ``"stop"``:
-            the model chose to stop at an accepted text; ``"length"``: ``max_new_tokens`` were
-            written before either.  In the last case, a text with a constraint is accepted too, but
-            could have continued; one without a constraint is cut off.
+            the model chose to stop at an accepted text, or wrote a stop text; ``"length"``:
+            ``max_new_tokens`` were written before either.  In the last case, a text with a constraint is
+            accepted too, but could have continued; one without a constraint is cut off.
+            ``"deadline"``: the time was over; ``"policy"``: the policy has ended or repaired the text.
         prompt_tokens: the ids of the model's input.
         healed: the end of the prompt that was taken back and written again, or ``""``.  The bytes
             of ``tokens`` are those of ``healed`` followed by those of ``text``.
@@ -101,6 +153,10 @@ class Generation(Generic[_T]):
         timing: the times of the call, which its texts share.
         constraint: the constraint of the text; ``None`` if it was free.
         drafted, accepted: how many tokens were drafted, and how many of these were written.
+        stop_text: the stop text before which the text ends, or ``None``.  ``tokens`` spell it too.
+        switches: the parts of the text that the model did not draw.
+        repair: the repair that the text comes from, with its certificate, or ``None``; ``tokens`` are those
+            of the text before it.
     """
 
     text: str
@@ -117,6 +173,9 @@ class Generation(Generic[_T]):
     )
     drafted: int = field(default=0, repr=False, compare=False)
     accepted: int = field(default=0, repr=False, compare=False)
+    stop_text: str | None = field(default=None, repr=False)
+    switches: tuple[Switch, ...] = field(default=(), repr=False)
+    repair: Repair[_T] | None = field(default=None, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,3 +200,30 @@ class Generation(Generic[_T]):
         if self._matched is not None:  # its control tokens say where parts end
             return self._matched._parse_tokens(self.text.encode(), self.tokens)
         return self.constraint.parse(self.text)
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """No text: what :func:`tokamata.generate` returns in place of a generation, with a :class:`Policy`.
+
+    Attributes:
+        code: the cause.
+        reason: the same as a sentence.
+        where: the byte of the text at which it could not go on.
+        partial: the text so far; whole code points.
+        tokens: its ids.
+        shortest_completion: text that would complete it; ``None`` where none was found in time.
+        prompt_tokens: the ids of the model's input.
+        switches: the parts of the text that the model did not draw.
+        timing: the times of the call, which its texts share.
+    """
+
+    code: Cause
+    reason: str
+    where: int
+    partial: str
+    tokens: list[int]
+    shortest_completion: str | None
+    prompt_tokens: list[int]
+    switches: tuple[Switch, ...]
+    timing: Timing = field(repr=False)

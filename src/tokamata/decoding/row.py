@@ -1,29 +1,44 @@
 """One text while it is written: its tokens, its matcher, its budget.
 
-Invariant: the matcher has advanced by exactly ``tokens``, and ``unread`` are the last tokens of prompt and
-text, which the model has not read.
+Invariant: the matcher stands after exactly ``tokens``, and ``unread`` are the last tokens of prompt and text,
+which the model has not read.
 """
 
-# transformers has no usable types for tokenizers, hence `Any`.
+# transformers has no usable types for tokenizers, and torch is the caller's, hence `Any`.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.jump import certain_tokens
-from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
-from tokamata.errors import GenerationError
+from tokamata.decoding.results import (
+    REASONS,
+    Abstention,
+    Cause,
+    Clock,
+    FinishReason,
+    Generation,
+    Step,
+    Switch,
+    Timing,
+)
+from tokamata.decoding.sampling import NoChoice
+from tokamata.decoding.written_text import WrittenText
+from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
 from tokamata.matching.masks import allocate_mask
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
 
     from tokamata.constraints.constraint import Constraint
+    from tokamata.decoding.deadlines import Pace
+    from tokamata.decoding.recovery import Recovery
     from tokamata.decoding.sampling import Sampler
     from tokamata.matching.matchers import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
@@ -33,6 +48,7 @@ __all__ = ["Row", "Task"]
 
 _T = TypeVar("_T")
 _NO_DRAFT = Draft([], None)
+_MOST_DETOURS = 8  # one after another, without a token of the model between them
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,8 @@ class Task(Generic[_T]):
         max_new_tokens: the budget.
         jump: whether to write certain tokens without the model.
         events: reports the values that close, or ``None``.
+        stop: the stop texts.
+        recovery: what to do where the text cannot go on.
     """
 
     vocabulary: Vocabulary
@@ -60,6 +78,8 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
+    stop: tuple[str, ...]
+    recovery: Recovery[_T]
 
     @property
     def budget(self) -> int:
@@ -71,7 +91,7 @@ class Row(Generic[_T]):
     """A text, token by token.
 
     Attributes:
-        generation: the result, once the text has ended; ``None`` before.
+        result: the result, once the text has ended; ``None`` before.
         unread: the tokens that the model has not read yet.
         matcher: at the end of the text so far; ``None`` if the text is free.
         drafter: proposes tokens, or ``None``.
@@ -79,39 +99,70 @@ class Row(Generic[_T]):
     """
 
     def __init__(
-        self, task: Task[_T], tokenizer: Any, sampler: Sampler, timing: Timing, drafter: Drafter | None = None
+        self,
+        task: Task[_T],
+        tokenizer: Any,
+        sampler: Sampler,
+        timing: Timing,
+        pace: Pace,
+        drafter: Drafter | None = None,
     ) -> None:
         self._task, self._vocabulary, self._tokenizer = task, task.vocabulary, tokenizer
-        self._sampler, self._timing = sampler, timing
-        self.generation: Generation[_T] | None = None
+        self._sampler, self._timing, self._pace = sampler, timing, pace
+        self.result: Generation[_T] | Abstention | None = None
         self.unread = list(task.prompt)
         self.matcher = task.matcher
         self._mask = allocate_mask(1, task.vocabulary.width)[0]
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
-        self._to_skip = len(task.healed.encode())
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
-        self._texts: list[str] = []
+        self._switches: list[Switch] = []
+        self._detours = 0  # since the last token of the model
+        self._reporting: Matcher | None = task.matcher
+        self._reported = 0  # events
         self._jumped = 0
         self.drafter = drafter
         self.drafted = self.accepted = 0
         self._log_probability = 0.0
 
     @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the model."""
+        return self._vocabulary
+
+    @property
     def tokens_left(self) -> int:
         """How many more tokens may be written."""
-        has_stopped = self.generation is not None and self.generation.stop_token is not None
+        has_stopped = isinstance(self.result, Generation) and self.result.stop_token is not None
         return self._task.budget - len(self._tokens) - has_stopped
+
+    @property
+    def mask_budget(self) -> int:
+        """The budget of masks: what is left, and what fits into the time."""
+        paced = self._pace.tokens
+        return self.tokens_left if paced is None else min(self.tokens_left, paced)
+
+    @property
+    def is_careful(self) -> bool:
+        """Whether something is done where no mask can be made, so that it concerns no other text."""
+        return self._task.recovery.policy is not None or self._pace.has_deadline
 
     def propose(self, most: int) -> Draft:
         """A draft of at most ``most`` tokens; an empty one where nothing can be proposed."""
-        most = min(most, self.tokens_left - 1)
+        most = min(most, self.mask_budget - 1)
         # Behind a healed prompt the text is free: what the matcher allows there does not count.
         is_leaving = self.matcher is not None and not self._task.is_matched_throughout
         if self.drafter is None or most < 1 or is_leaving:
             return _NO_DRAFT
         with Clock(self._timing, "draft_seconds"):
-            return self.drafter.draft(self._task.prompt + self._tokens, self.matcher, most, self.tokens_left)
+            try:
+                return self.drafter.draft(
+                    self._task.prompt + self._tokens, self.matcher, most, self.mask_budget
+                )
+            except (BudgetError, LimitExceeded):
+                if not self.is_careful:
+                    raise
+                return _NO_DRAFT  # the mask without a draft says what is the matter
 
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
@@ -121,25 +172,46 @@ class Row(Generic[_T]):
         """
         check_logits(len(self._vocabulary), self._vocabulary.width, logits)
 
-    def read_draft(self, logits: torch.Tensor, draft: Draft) -> Iterator[Step]:
+    def fill_mask(self, row: npt.NDArray[np.int32]) -> Cause | None:
+        """Write the mask; why there is none, or ``None``."""
+        assert self.matcher is not None
+        try:
+            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=self._pace.seconds_left())
+        except BudgetError:
+            if self.mask_budget < self.tokens_left:
+                return "deadline"
+            raise
+        except LimitExceeded:
+            if self._pace.is_over:
+                return "deadline"
+            if self._task.recovery.policy is None:
+                raise
+            return "limits"
+        return None
+
+    def read_draft(self, logits: torch.Tensor, draft: Draft, unmasked: torch.Tensor | None) -> Iterator[Step]:
         """Let the model choose tokens, as long as they are those of a draft, and one more.
 
         Args:
             logits: ``[len(draft.tokens) + 1, width]``, masked: before each token of the draft, and after the
                 last.
             draft: the draft.
+            unmasked: the same without masks, where there is a policy.
 
         Raises:
-            GenerationError: the logits leave no allowed token.
+            NoTokenError: the logits leave no allowed token, and there is no policy.
         """
         self.drafted += len(draft.tokens)
         for place, scores in enumerate(logits):
             accepted = self.accepted
-            step = self.draw(scores, draft, place)
-            if step is None:
+            try:
+                step = self.draw(scores, draft, place)
+            except NoChoice:
+                yield from self._recover(None if unmasked is None else unmasked[place])
                 return
-            yield step
-            if self.accepted == accepted or self._ends():
+            if step is not None:
+                yield step
+            if step is None or self.accepted == accepted or self._ends():
                 return
 
     def write_certain(self) -> Iterator[Step]:
@@ -159,10 +231,10 @@ class Row(Generic[_T]):
             place: of the token in the draft, or the length of the draft.
 
         Returns:
-            The token; ``None`` if it is a stop token, which ends the text.
+            The token; ``None`` if it is a stop token that adds no text, which ends it.
 
         Raises:
-            GenerationError: the logits leave no allowed token.
+            NoChoice: the logits leave no allowed token.
         """
         self._certain = None
         with Clock(self._timing, "sampling_seconds"):
@@ -172,21 +244,94 @@ class Row(Generic[_T]):
                 )
             else:
                 token, log_probability = self._sampler.choose(logits)
+        self._detours = 0
         self.accepted += place < len(draft.tokens) and token == draft.tokens[place]
         if token not in self._vocabulary.stop:
-            return self._write(token, log_probability, jumped=False)
+            return self._write(token, log_probability)
         self._advance(token)
         self._log_probability += log_probability
+        held = self._text.end()
         self._finish("stop", token)
-        return None
+        return Step(token, b"", held, log_probability) if held else None
+
+    def end_at_deadline(self) -> Iterator[Step]:
+        """End the text, since the time is over."""
+        how = self._task.recovery.on_deadline
+        if how == "abstain":
+            self._abstain("deadline")
+        elif how == "partial" or self.matcher is None:
+            self._finish("deadline", is_whole=False)
+        else:
+            yield from self._close("deadline")
+
+    def end(self, cause: Cause) -> Iterator[Step]:
+        """End the text where no mask could be made."""
+        if cause == "deadline":
+            yield from self.end_at_deadline()
+        else:
+            self._abstain(cause)
+
+    def _recover(self, logits: torch.Tensor | None) -> Iterator[Step]:
+        """Go on where the model may write no token.
+
+        Args:
+            logits: ``[width]``, without a mask; ``None`` without a policy.
+
+        Raises:
+            NoTokenError: there is no policy.
+        """
+        recovery = self._task.recovery
+        cause = recovery.cause(self.matcher, self.mask_budget)
+        if recovery.policy is None or logits is None:
+            raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
+        self._detours += 1
+        found = None
+        if self.matcher is not None and self._detours <= _MOST_DETOURS:
+            with Clock(self._timing, "backoff_seconds"):
+                found = recovery.detour(self.matcher, self._tokens, logits, self.mask_budget)
+        if found is None:
+            if recovery.policy.repair and self.matcher is not None:
+                yield from self._close(cause)
+            else:
+                self._abstain(cause)
+            return
+        where = len(self._text.data)
+        self._switches.append(Switch("shadow", cause, where, found.data, sum(found.log_probabilities)))
+        self.matcher = found.start
+        for index, (token, share) in enumerate(zip(found.tokens, found.log_probabilities, strict=True)):
+            self._advance(token)
+            if index == len(found.tokens) - 1 and found.back is not None:
+                self.matcher = found.back
+            yield self._append(token, share)
+            if self.result is not None:  # at a stop text
+                return
+        if found.back is None:
+            self._finish("policy")
+
+    def _close(self, cause: Cause) -> Iterator[Step]:
+        """Write the shortest completion, which needs no model."""
+        assert self.matcher is not None
+        with Clock(self._timing, "repair_seconds"):
+            closing = self._task.recovery.closing(self.matcher, self._tokens)
+        if closing is None or len(closing.tokens) > self.tokens_left:
+            self._abstain(cause)
+            return
+        where = len(self._text.data)
+        self.matcher = closing.start
+        for token in closing.tokens:
+            yield self._write(token, 0.0)
+            if self.result is not None:
+                return
+        self._switches.append(Switch("closing", cause, where, self._text.data[where:]))
+        self._finish("deadline" if cause == "deadline" else "policy")
 
     def _ends(self) -> bool:
         """End the text if nothing can follow or the budget is used up; returns whether it has ended."""
-        if self.generation is None and self.matcher is not None and self.matcher.is_finished:
+        if self.result is None and self.matcher is not None and self.matcher.is_finished:
             self._finish("complete")
-        elif self.generation is None and self.tokens_left == 0:
+        elif self.result is None and self.tokens_left == 0:
             self._finish("length")
-        return self.generation is not None
+        return self.result is not None
 
     def _next_certain(self) -> int | None:
         """Return the next token to jump; ``None`` if the model must choose."""
@@ -198,7 +343,7 @@ class Row(Generic[_T]):
             if self._certain:
                 token = self._certain.pop(0)
                 self.matcher.fill_mask(self._mask, self.tokens_left)
-                if self._mask[token // 32] >> token % 32 & 1:
+                if self._mask[token // 32] >> token % 32 & 1 and token not in self._task.recovery.banned:
                     return token
                 self._certain = []  # within the budget, only other tokens fit: the model chooses
         return None
@@ -208,27 +353,42 @@ class Row(Generic[_T]):
             if self.matcher is not None and not self.matcher.advance(token):
                 raise GenerationError(f"token {token} was drawn although the mask does not allow it")
 
-    def _write(self, token: int, log_probability: float, *, jumped: bool) -> Step:
-        """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
+    def _write(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
+        """Follow a token, and add it to the text."""
         self._advance(token)
-        data = self._vocabulary[token] or b""
-        new = data[self._to_skip :]
-        self._to_skip = max(0, self._to_skip - len(data))
-        if self._to_skip == 0 and not self._task.is_matched_throughout:
+        return self._append(token, log_probability, jumped=jumped)
+
+    def _append(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
+        """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
+        new = self._text.skipped(self._vocabulary[token] or b"")
+        if not self._text.is_behind and not self._task.is_matched_throughout:
             self.matcher = None
-        events = self._closed(new)
-        step = Step(token, new, self._decoder.decode(new), log_probability, jumped, events)
-        self._log_probability += log_probability
         self._tokens.append(token)
         self.unread.append(token)
-        self._texts.append(step.text)
         self._jumped += jumped
-        return step
+        self._log_probability += log_probability
+        events = self._closed(new)
+        text = self._text.add(new)
+        if self._text.stop_text is not None:
+            self._finish("stop")
+        elif self.tokens_left == 0 or (self.matcher is not None and self.matcher.is_finished):
+            text += self._text.end()
+        return Step(token, new, text, log_probability, jumped, events)
+
+    def _may_end(self, data: bytes) -> bool:
+        """Whether the text may end with these bytes, before a stop text."""
+        return self._task.recovery.accepts(data, len(self._tokens))
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
         """The values that close with new bytes, and with the end of the text if nothing can follow."""
-        if self._controlled is not None:
-            return tuple(self._controlled.events())
+        controlled = self._controlled
+        if controlled is not None:
+            events = controlled.events()
+            # A matcher that takes over reports the events of the whole text.
+            new_events = events if controlled is self._reporting else events[self._reported :]
+            self._reporting = controlled
+            self._reported += len(new_events)
+            return tuple(new_events)
         reader = self._task.events
         if reader is None:
             return ()
@@ -241,9 +401,11 @@ class Row(Generic[_T]):
         is_own = self._task.constraint is not None and not self._task.healed
         return self.matcher if is_own and self.matcher is not None and self.matcher.has_marks else None
 
-    def _finish(self, reason: FinishReason, stop_token: int | None = None) -> None:
-        self.generation = Generation(
-            "".join(self._texts),
+    def _finish(self, reason: FinishReason, stop_token: int | None = None, *, is_whole: bool = True) -> None:
+        """End the text; one that is whole is judged by the validators."""
+        self._text.end()
+        generation = Generation(
+            self._text.text,
             self._tokens,
             stop_token,
             self._log_probability,
@@ -255,5 +417,32 @@ class Row(Generic[_T]):
             self._task.constraint,
             self.drafted,
             self.accepted,
+            self._text.stop_text,
+            tuple(self._switches),
+            None,
             self._controlled.compiled if self._controlled is not None else None,
+        )
+        self.result = generation
+        if is_whole:
+            with Clock(self._timing, "repair_seconds"):
+                self.result = self._task.recovery.judged(generation, self._pace.seconds_left())
+
+    def _abstain(self, cause: Cause) -> None:
+        if self._task.recovery.policy is None:
+            raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
+        completion = None
+        if self.matcher is not None:
+            with Clock(self._timing, "repair_seconds"):
+                completion = self._task.recovery.completion(self.matcher, self._tokens)
+        self._text.end()
+        self.result = Abstention(
+            cause,
+            REASONS[cause],
+            len(self._text.data),
+            self._text.text,
+            self._tokens,
+            completion,
+            self._task.prompt,
+            tuple(self._switches),
+            self._timing,
         )

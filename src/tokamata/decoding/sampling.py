@@ -19,7 +19,7 @@ from tokamata.errors import ArgumentError, GenerationError, shown_argument
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Sampler", "Sampling"]
+__all__ = ["NoChoice", "Sampler", "Sampling"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class Sampling:
             checked_whole("seed", self.seed, -(1 << 63), 1 << 64)
 
 
+class NoChoice(GenerationError):
+    """Logits that leave no token."""
+
+
 class Sampler:
     """Draws tokens under one :class:`Sampling`, from one random generator.
 
@@ -84,7 +88,7 @@ class Sampler:
             temperature 1, before top-k and top-p.
 
         Raises:
-            GenerationError: no token has a logit above minus infinity, or one is plus infinity.
+            NoChoice: no token has a logit above minus infinity, or one is plus infinity.
         """
         import torch
 
@@ -103,7 +107,7 @@ class Sampler:
             The token, and the probabilities that it was drawn from, ``[width]``.
 
         Raises:
-            GenerationError: as for :meth:`choose`.
+            NoChoice: as for :meth:`choose`.
         """
         import torch
 
@@ -124,7 +128,7 @@ class Sampler:
             As :meth:`choose`; mostly the token that was drawn.
 
         Raises:
-            GenerationError: as for :meth:`choose`.
+            NoChoice: as for :meth:`choose`.
         """
         import torch
 
@@ -184,7 +188,7 @@ def _checked(logits: torch.Tensor) -> torch.Tensor:
     logits = logits.float().nan_to_num(nan=-math.inf, posinf=math.inf, neginf=-math.inf)
     largest = float(logits.max())
     if math.isinf(largest):
-        raise GenerationError(
+        raise NoChoice(
             "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity"
             if largest < 0
             else "the model gave a token the logit plus infinity, which has no probability"

@@ -7,9 +7,10 @@ All invalid arguments are refused here, before the model runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from tokamata.calls.arguments import (
     advice_on_constraint,
@@ -17,15 +18,20 @@ from tokamata.calls.arguments import (
     checked_flag,
     checked_instance,
     checked_list,
+    checked_text,
     checked_whole,
 )
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal, regex
+from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import ChatEncoder
+from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import check_host, forget_vocabulary, logits_width, vocabulary_of
+from tokamata.decoding.policy import Policy
 from tokamata.decoding.prompts import is_chat, prompt_ids
+from tokamata.decoding.recovery import Recovery
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.errors import (
@@ -41,6 +47,7 @@ from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 from tokamata.resources.limits import Limits
+from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
@@ -66,11 +73,42 @@ class Options:
     draft: Any = None
     draft_tokens: int = 8
     placeholders: Sequence[str] = ()
+    logit_bias: Mapping[int, float] | None = None
+    banned_tokens: Sequence[int] = ()
+    stop: str | Sequence[str] = ()
+    validators: Sequence[Any] = ()
+    policy: Policy | None = None
+    deadline_seconds: float | None = None
+    step_seconds: float | None = None
 
     @property
     def drafted_tokens(self) -> int:
         """How many tokens a text may draft for a call of the model."""
         return 0 if self.draft is None else self.draft_tokens
+
+    @property
+    def stop_texts(self) -> tuple[str, ...]:
+        """The texts before which a text ends."""
+        if isinstance(self.stop, str):
+            return (self.stop,)
+        return tuple(checked_list("stop", self.stop, "a text, or a list of texts"))
+
+    def bias(self, vocabulary: Vocabulary) -> dict[int, float]:
+        """What is added to the logit of each token: minus infinity for those that are banned.
+
+        Raises:
+            TokenIdError: an id is outside of the vocabulary.
+        """
+        bias = {
+            vocabulary._checked_id(token): float(value) for token, value in (self.logit_bias or {}).items()
+        }
+        banned = checked_list("banned_tokens", self.banned_tokens, "a list of token ids")
+        return bias | {vocabulary._checked_id(token): -math.inf for token in banned}
+
+    def pace(self) -> Pace:
+        """The clock of the call, from now on."""
+        paces = self.policy is None or self.policy.on_deadline == "finish"
+        return Pace(self.deadline_seconds, self.step_seconds, paces=paces)
 
     def __post_init__(self) -> None:
         if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
@@ -86,6 +124,28 @@ class Options:
         checked_instance("placeholders", self.placeholders, (list, tuple, set, frozenset), expected)
         for each in self.placeholders:
             checked_instance("placeholders", each, str, expected)
+        checked_instance(
+            "logit_bias", self.logit_bias, (Mapping, type(None)), "a mapping from token ids to numbers"
+        )
+        for token, value in (self.logit_bias or {}).items():
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or value != value
+                or value == math.inf
+            ):
+                expected = "a number, or minus infinity, which bans a token"
+                raise ArgumentError(f"logit_bias[{token!r}]", shown_argument(value), expected)
+        for each in self.stop_texts:
+            checked_text(each, "stop")
+            if not each:
+                raise ArgumentError("stop", "an empty text", "texts of at least one character")
+        checked_instance("policy", self.policy, (Policy, type(None)), "a Policy, or None")
+        for name in ("deadline_seconds", "step_seconds"):
+            seconds = getattr(self, name)
+            is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+            if seconds is not None and not (is_number and seconds >= 0):
+                raise ArgumentError(name, shown_argument(seconds), "a number of at least 0, or None")
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")
@@ -149,8 +209,11 @@ class _Compiler:
     def __init__(self, model: Any, tokenizer: Any, constraints: list[_Given], options: Options) -> None:
         self._vocabulary = _vocabulary(model, tokenizer, constraints)
         self._options = options
+        self._validators = checked_validators(options.validators)
         if _has_canonical(constraints, options):
             self._vocabulary = _tested_vocabulary(self._vocabulary, model, tokenizer, constraints)
+        self._banned = Bias(options.bias(self._vocabulary)).banned
+        self._usable = self._vocabulary.without(self._banned)
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
@@ -171,11 +234,11 @@ class _Compiler:
         if healed:
             prompt = prompt[:-1]
         matcher = None
+        context = self._last_text(prompt) if is_chat else prompt
+        least = options.min_new_tokens and options.min_new_tokens + bool(healed)
         is_matched_throughout = given is not None or is_canonical or options.min_new_tokens > 0
         if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
-            least = options.min_new_tokens and options.min_new_tokens + bool(healed)
-            context = self._last_text(prompt) if is_chat else prompt
             matcher = compiled.matcher(context, on_noncanonical=options.on_noncanonical, min_tokens=least)
         return Task(
             self._vocabulary,
@@ -187,6 +250,17 @@ class _Compiler:
             options.max_new_tokens,
             options.jump,
             _event_reader(given),
+            options.stop_texts,
+            Recovery(
+                given,
+                context,
+                options.on_noncanonical,
+                least,
+                self._usable,
+                self._banned,
+                options.policy,
+                self._validators,
+            ),
         )
 
     def _last_text(self, prompt: list[int]) -> list[int]:
@@ -200,14 +274,22 @@ class _Compiler:
         return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
+        tokenization, limits = self._options.tokenization, None
+        constraint: Constraint[Any] = regex("(?s:.*)")
         if isinstance(given, CompiledConstraint):
-            return given
+            if given.tokenization == "canonical" or not self._banned:
+                return given
+            tokenization, limits = given.tokenization, given.limits
+            constraint = cast("Constraint[Any]", given.constraint)
+        elif given is not None:
+            constraint = given
         key = id(given), healed
         if key not in self._compiled:
-            constraint = regex("(?s:.*)") if given is None else given
             if healed:
                 constraint = literal(healed) + constraint
-            compiled = constraint.compile(self._vocabulary, tokenization=self._options.tokenization)
+            # With canonical tokenization, banned tokens are taken out of each mask.
+            vocabulary = self._usable if tokenization == "any" else self._vocabulary
+            compiled = constraint.compile(vocabulary, tokenization=tokenization, limits=limits)
             self._compiled[key] = given, compiled
         return self._compiled[key][1]
 

@@ -165,11 +165,11 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 difference.
             on_noncanonical: the treatment of a context that is not canonical itself: ``"error"`` raises
                 ContextError, ``"fresh"`` ignores the context.
-            written: the tokens that the text has already.  The matcher goes on after them, and cannot roll them
-                back.  They may be tokens that the tokenizer would not write.
+            written: the tokens that the text has already.  The matcher goes on after them, and cannot roll
+                them back.  They may be tokens that the tokenizer would not write.
             canonical: with ``tokenization="canonical"`` the tokens that the tokenizer writes for the text of
-                ``written`` after ``context``.  What follows is canonical after these, so canonical tokenization
-                begins afresh there.  ``None``: they are ``written`` itself.
+                ``written`` after ``context``.  The tokens that follow are canonical after these: canonical
+                tokenization begins afresh there.  ``None``: they are ``written`` itself.
             stop: the stop tokens of this text, in place of those of the vocabulary; masks stay shared with
                 other matchers.  With none, nothing ends the text, and a mask is empty where nothing can
                 follow.

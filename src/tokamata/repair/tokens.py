@@ -407,7 +407,9 @@ class RepairsTokens:
     def _places_of_tokens(self) -> TokenPlaces:
         """The states over tokens that repairs search, kept between them."""
         if self._token_places is None:
-            CoreMatcher(self._core, (), (), (), None, 0)  # raises where nothing is accepted at the start of a text
+            CoreMatcher(
+                self._core, (), (), (), None, 0
+            )  # raises where nothing is accepted at the start of a text
             self._token_places = self._core.token_places()
         return self._token_places
 

@@ -6,6 +6,7 @@ family of tokenizers has one module, which returns a ``TokenTable`` (``token_tab
 
 from __future__ import annotations
 
+from tokamata.vocabulary.token_types import TokenTypes
 from tokamata.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["Vocabulary"]
+__all__ = ["TokenTypes", "Vocabulary"]

@@ -6,12 +6,12 @@ import itertools
 import operator
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tokamata.calls.arguments import checked_instance
+from tokamata.calls.arguments import checked_instance, checked_list
 from tokamata.calls.recipes import Shared
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.resources.locks import kept_property
@@ -21,6 +21,7 @@ from tokamata.vocabulary.packed_tokens import packed, unpacked
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
+from tokamata.vocabulary.token_types import TextsOfTokens, TokenTypes
 
 if TYPE_CHECKING:
     import tokamata._core as _core
@@ -215,6 +216,63 @@ class Vocabulary:
             if token < len(start):
                 start[token] = None
         return None if tuple(start) == self._tokens else start
+
+    def without(self, tokens: Iterable[int]) -> Vocabulary:
+        """The vocabulary less some tokens: their ids stay, and no text has them.
+
+        Masks for it are exact as for any other vocabulary: each token that they allow leads to a text without
+        the tokens that were taken out.  It says nothing of the tokenizer, which still writes these tokens, so
+        ``tokenization="canonical"`` is refused.
+
+        Equal calls give the same vocabulary, as long as it is one of the last four.
+
+        Args:
+            tokens: the ids; stop tokens and control tokens may be among them.
+
+        Raises:
+            TokenIdError: an id is outside ``range(self.width)``.
+        """
+        given = checked_list("tokens", tokens, "a list of token ids")
+        banned = frozenset(self._checked_id(token) for token in given)
+        if not banned:
+            return self
+        return self._narrowed.get(banned, lambda: self._less(banned))
+
+    @kept_property
+    def _narrowed(self) -> Shared[Vocabulary]:
+        return Shared(4)
+
+    def _less(self, banned: frozenset[int]) -> Vocabulary:
+        def kept(tokens: Iterable[bytes | None]) -> TokenBytes:
+            return [None if token in banned else value for token, value in enumerate(tokens)]
+
+        start = self._start_tokens
+        table = TokenTable(
+            kept(self._tokens),
+            {token: name for token, name in self._names.items() if token not in banned},
+            tuple(token for token in self._stop if token not in banned),
+            None if start is None else partial(kept, start),
+        )
+        return Vocabulary(table, self._width)
+
+    def types(self, types: Mapping[str, TextsOfTokens]) -> TokenTypes:
+        """Types of tokens: for each name the tokens whose whole text a constraint accepts.
+
+            types = vocabulary.types({"number": tk.regex("[0-9]+"), "space": tk.regex(r"\\s+")})
+            types.of(17)                    # ("number",)
+            types["number"]                 # the ids
+
+        A token may have several types, or none.  Tokens that are no whole code points, and control tokens,
+        have none.
+
+        Args:
+            types: a constraint for each name.
+
+        Raises:
+            ArgumentError: the argument is no such mapping.
+            LimitExceeded, Cancelled: the work of a constraint was stopped.
+        """
+        return TokenTypes(self, types)
 
     @property
     def pipeline(self) -> PipelineSource | None:

@@ -1,0 +1,87 @@
+"""Deadlines of a call: the speed so far, as a budget of tokens.
+
+Problem.  A text is to be whole at a deadline.  To stop there cuts it off; to close it there, whatever stands,
+surprises the model in the middle of a sentence.
+Example.  0.9 s are left, and a round takes 0.1 s: masks get a budget of 9 tokens, so the model itself comes
+to an end in time.  If the rounds get slower, the budget shrinks with them.
+How.  The time of a round is the longest of the last few.  As long as one more fits, masks have the budget of
+as many tokens as rounds fit.  Then, or where that budget suffices for no text, the text is closed with the
+shortest completion, which needs no call of the model.  So a text passes its deadline by the last call of the
+model at most.
+
+Rejected.  The mean of the rounds: one slow round of twice the mean would pass the deadline.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+__all__ = ["Pace"]
+
+_LAST = 8  # rounds
+
+
+class Pace:
+    """The clock of a call.
+
+    Args:
+        seconds: the time for all texts, from now on; ``None``: any.
+        step_seconds: the time for one round; ``None``: any.
+        paces: whether the time left is a budget.
+    """
+
+    def __init__(self, seconds: float | None, step_seconds: float | None, *, paces: bool) -> None:
+        self._end = None if seconds is None else time.perf_counter() + seconds
+        self._step_seconds = step_seconds
+        self._paces = paces
+        self._rounds: deque[float] = deque(maxlen=_LAST)
+        self._begun = 0.0
+        self._count = 0
+        self._was_slow = False
+
+    @property
+    def has_deadline(self) -> bool:
+        """Whether there is a deadline of any kind."""
+        return self._end is not None or self._step_seconds is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the texts have to end now, since another round does not fit."""
+        return self._was_slow or self._rounds_left() == 0
+
+    @property
+    def tokens(self) -> int | None:
+        """The budget of masks; ``None``: none."""
+        left = self._rounds_left() if self._paces else None
+        return None if left is None else max(left, 1)
+
+    def seconds_left(self) -> float | None:
+        """The time of this step that is left; ``None``: any, and 0 at least."""
+        now = time.perf_counter()
+        ends = [] if self._end is None else [self._end]
+        if self._step_seconds is not None:
+            ends.append(self._begun + self._step_seconds)
+        return max(0.0, min(ends) - now) if ends else None
+
+    def begin_round(self) -> None:
+        """Begins a round, and ends the one before it.  The first one reads the prompt, and is not counted."""
+        now = time.perf_counter()
+        if self._count > 1:
+            self._rounds.append(now - self._begun)
+        self._count += 1
+        self._begun = now
+
+    def end_step(self) -> None:
+        """The model's call and the masks of this round are done."""
+        spent = time.perf_counter() - self._begun
+        self._was_slow = self._step_seconds is not None and spent > self._step_seconds
+
+    def _rounds_left(self) -> int | None:
+        """How many rounds fit into the time that is left; ``None``: any number, as far as is known."""
+        if self._end is None:
+            return None
+        left = self._end - time.perf_counter()
+        if left <= 0:
+            return 0
+        return int(left / max(self._rounds)) if self._rounds else None

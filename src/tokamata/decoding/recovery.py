@@ -1,0 +1,257 @@
+"""How one text goes on where the model cannot write it: detours, closings, repairs.
+
+A text has a matcher for its own tokenization, and, once it is needed, one for any tokenization, over the same
+vocabulary less the banned tokens.  That one is exact: what it allows leads to an accepted text without banned
+tokens.  With canonical tokenization the first one does not know of bans, so its mask may have banned tokens
+alone.
+"""
+
+# torch is the caller's, hence `Any` for tensors.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from tokamata.constraints.text_constraints import literal
+from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
+from tokamata.decoding.shadow import Detour, detour
+from tokamata.errors import (
+    AlgebraError,
+    BudgetError,
+    ContextError,
+    EmptyConstraintError,
+    LengthError,
+    LimitExceeded,
+    NoncanonicalError,
+    RefusedError,
+    UnspellableError,
+)
+from tokamata.matching.masks import allocate_mask
+from tokamata.matching.matchers import CompiledConstraint, Matcher, OnNoncanonical
+from tokamata.validators.validator import Validator, first_refusal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tokamata.constraints.constraint import Constraint
+    from tokamata.decoding.policy import OnDeadline, Policy
+    from tokamata.vocabulary import Vocabulary
+
+__all__ = ["Closing", "Recovery"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The end of a text that is closed without the model: the matcher at its beginning, and its tokens."""
+
+    start: Matcher
+    tokens: list[int]
+
+
+@dataclass(frozen=True)
+class Recovery(Generic[_T]):
+    """How a text goes on where the model cannot write it.
+
+    Attributes:
+        constraint: the caller's constraint.
+        context: the tokens that the text's matcher began after.
+        on_noncanonical: what becomes of a context that is not canonical.
+        least: the least number of tokens of a text.
+        vocabulary: the vocabulary less the banned tokens.
+        banned: the banned tokens.
+        policy: what the call does; ``None``: it raises.
+        validators: the judges of the finished text.
+    """
+
+    constraint: Constraint[_T] | CompiledConstraint[_T] | None
+    context: Sequence[int]
+    on_noncanonical: OnNoncanonical
+    least: int
+    vocabulary: Vocabulary
+    banned: frozenset[int]
+    policy: Policy | None
+    validators: tuple[Validator, ...]
+
+    @property
+    def on_deadline(self) -> OnDeadline:
+        """What the call does when the time is over."""
+        return "finish" if self.policy is None else self.policy.on_deadline
+
+    def cause(self, matcher: Matcher | None, budget: int) -> Cause:
+        """Why no token was left."""
+        if matcher is None:
+            return "logits"
+        row = allocate_mask(1, self.vocabulary.width)[0]
+        matcher.fill_mask(row, budget)
+        return "logits" if self._count(row) > 0 else "banned"
+
+    def detour(self, matcher: Matcher, tokens: Sequence[int], logits: Any, budget: int) -> Detour | None:
+        """The way by bytes to where tokens follow again; ``None``: there is none.
+
+        Args:
+            matcher: that of the text.
+            tokens: the text so far.
+            logits: of the model there, ``[width]``, without a mask.
+            budget: how many tokens may still be written.
+        """
+        policy = self.policy
+        if policy is None or policy.shadow_bytes == 0:
+            return None
+        try:
+            start = self._relaxed(matcher, tokens)
+            return detour(
+                start,
+                matcher.compiled.vocabulary,
+                logits,
+                budget,
+                policy.shadow_bytes,
+                policy.candidates,
+                lambda here, left: self._resumed(matcher.compiled, here, left),
+            )
+        except (EmptyConstraintError, UnspellableError, LimitExceeded):
+            return None
+
+    def closing(self, matcher: Matcher, tokens: Sequence[int]) -> Closing | None:
+        """The shortest completion without banned tokens; ``None``: none was found."""
+        try:
+            start = self._relaxed(matcher, tokens) if self.banned else matcher
+            return Closing(start, start.shortest_completion())
+        except (EmptyConstraintError, UnspellableError, LimitExceeded):
+            return None
+
+    def completion(self, matcher: Matcher, tokens: Sequence[int]) -> str | None:
+        """The text of the shortest completion, as far as it is whole code points."""
+        closing = self.closing(matcher, tokens)
+        if closing is None:
+            return None
+        data = b"".join(self.vocabulary[token] or b"" for token in closing.tokens)
+        return data.decode(errors="replace")
+
+    def accepts(self, data: bytes, tokens: int) -> bool:
+        """Whether a text of so many tokens may end."""
+        if tokens < self.least:
+            return False
+        if self.constraint is None:
+            return True
+        if isinstance(self.constraint, CompiledConstraint):
+            return self.constraint.constraint.accepts(data, limits=self.constraint.limits)
+        return self.constraint.accepts(data)
+
+    def judged(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | Abstention:
+        """A finished text, repaired if a validator refuses it.
+
+        Args:
+            generation: the text.
+            seconds_left: the time that is left; ``None``: any.
+
+        Raises:
+            RefusedError: a validator refuses it, and there is no policy.
+        """
+        reason = self._refusal(generation.text, generation.parse) if self.validators else None
+        if reason is None:
+            return generation
+        if self.policy is None:
+            raise RefusedError(reason, generation)
+        if self.policy.repair:
+            repaired = self._repaired(generation, seconds_left)
+            if repaired is not None:
+                return repaired
+        return Abstention(
+            "validator",
+            f"{REASONS['validator']}: {reason}",
+            len(generation.text.encode()),
+            generation.text,
+            generation.tokens,
+            "",
+            generation.prompt_tokens,
+            generation.switches,
+            generation.timing,
+        )
+
+    def _repaired(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | None:
+        """The nearest text of the constraint that the validators accept; ``None``: none was found in time."""
+        assert self.policy is not None
+        seconds = (
+            self.policy.repair_seconds
+            if seconds_left is None
+            else min(self.policy.repair_seconds, seconds_left)
+        )
+        given = generation.constraint
+        if given is None or seconds <= 0:
+            return None
+        constraint = cast(
+            "Constraint[_T]", given.constraint if isinstance(given, CompiledConstraint) else given
+        )
+        try:
+            for found in constraint.repairs(generation.text, distinct=True, deadline_seconds=seconds):
+                if self._refusal(found.text, lambda: found.value) is None:  # noqa: B023 (called at once)
+                    data = found.text.encode()
+                    switches = (*generation.switches, Switch("repair", "validator", 0, data))
+                    return replace(
+                        generation, text=found.text, finish_reason="policy", switches=switches, repair=found
+                    )
+        except (AlgebraError, LimitExceeded):  # its texts need tokens, or nothing was found in time
+            return None
+        return None
+
+    def _refusal(self, text: str, parse: Any) -> str | None:
+        """What a validator says against a text; also where the type of the value refuses it."""
+        value: Any = text
+        if self.constraint is not None:
+            try:
+                value = parse()
+            except ValueError as error:
+                return str(error)
+        return first_refusal(self.validators, text, value)
+
+    def _relaxed(self, matcher: Matcher, tokens: Sequence[int]) -> Matcher:
+        """A matcher for any tokenization at the end of the text."""
+        compiled = matcher.compiled
+        if compiled.tokenization == "any":
+            return matcher.fork()
+        return self._any(compiled).matcher(written=tokens, min_tokens=self.least)
+
+    def _any(self, compiled: CompiledConstraint[Any]) -> CompiledConstraint[Any]:
+        constraint = cast("Constraint[Any]", compiled.constraint)
+        return constraint.compile(self.vocabulary, limits=compiled.limits)
+
+    def _resumed(self, compiled: CompiledConstraint[Any], here: Matcher, budget: int) -> Matcher | None:
+        """The matcher with which a text goes on, if enough tokens are left; ``None`` otherwise.
+
+        Canonical tokenization begins afresh: after the tokens that the tokenizer writes for the text so far.
+        """
+        assert self.policy is not None
+        resumed = here
+        if compiled.tokenization == "canonical":
+            try:
+                text = here.text.decode()
+                whole = literal(text).compile(compiled.vocabulary, tokenization="canonical")
+                own = whole.matcher(self.context, on_noncanonical=self.on_noncanonical).shortest_completion()
+                resumed = compiled.matcher(
+                    self.context,
+                    on_noncanonical=self.on_noncanonical,
+                    written=here.tokens,
+                    canonical=own,
+                    min_tokens=self.least,
+                )
+            except (UnicodeDecodeError, NoncanonicalError, ContextError, LengthError, UnspellableError):
+                return None
+        row = allocate_mask(1, self.vocabulary.width)[0]
+        try:
+            resumed.fill_mask(row, budget)
+        except BudgetError:
+            return None
+        return resumed if self._count(row) >= self.policy.resync else None
+
+    def _count(self, row: npt.NDArray[np.int32]) -> int:
+        """How many tokens of a mask are not banned."""
+        import numpy as np
+
+        bits = np.unpackbits(row.view(np.uint8), bitorder="little")
+        bits[list(self.banned)] = 0
+        return int(bits.sum())

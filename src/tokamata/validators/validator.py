@@ -1,0 +1,67 @@
+"""What a validator is, and functions as validators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tokamata.calls.arguments import checked_list
+from tokamata.errors import ArgumentError, shown_argument
+
+__all__ = ["Validator", "checked_validators", "first_refusal"]
+
+_LONGEST_REASON = 500  # characters
+_EXPECTED = "a list of validators, or of functions of the value"
+
+
+class Validator(ABC):
+    """Judges finished texts."""
+
+    @abstractmethod
+    def refusal(self, text: str, value: Any) -> str | None:
+        """Why a text is refused, in one sentence; ``None``: it is valid.
+
+        Args:
+            text: the text.
+            value: its value, as the constraint's ``parse`` gives it; without a constraint the text.
+        """
+
+
+class _Function(Validator):
+    """A function of the value, which raises ``ValueError`` or ``AssertionError``, or returns ``False``."""
+
+    def __init__(self, function: Callable[[Any], object]) -> None:
+        self._function = function
+
+    def refusal(self, text: str, value: Any) -> str | None:
+        """Why the value is refused."""
+        try:
+            verdict = self._function(value)
+        except (ValueError, AssertionError) as error:
+            return str(error) or type(error).__name__
+        name = getattr(self._function, "__name__", "the validator")
+        return f"{name} returned False" if verdict is False else None
+
+
+def checked_validators(validators: Iterable[Any]) -> tuple[Validator, ...]:
+    """Validators, with functions made some."""
+    return tuple(map(_as_validator, checked_list("validators", validators, _EXPECTED)))
+
+
+def _as_validator(given: Any) -> Validator:
+    if isinstance(given, Validator):
+        return given
+    if callable(given) and not isinstance(given, type):
+        return _Function(given)
+    hint = "for a class of pydantic call validators.pydantic" if isinstance(given, type) else ""
+    raise ArgumentError("validators", shown_argument(given), _EXPECTED, hint)
+
+
+def first_refusal(validators: Iterable[Validator], text: str, value: Any) -> str | None:
+    """What the first validator says that refuses a text; ``None``: all accept it."""
+    for validator in validators:
+        reason = validator.refusal(text, value)
+        if reason is not None:
+            return " ".join(reason.split())[:_LONGEST_REASON]
+    return None
