@@ -15,7 +15,9 @@ WORDS = [b"12", b"7", b" 12", b"ab", b"ab1", b"\xc3", "é".encode(), b"true", b"
 
 
 def vocabulary() -> tk.Vocabulary:
-    return tk.Vocabulary.load([*BYTES, *WORDS], stop=(), control_tokens={"<end>": len(BYTES) + len(WORDS) - 1})
+    return tk.Vocabulary.load(
+        [*BYTES, *WORDS], stop=(), control_tokens={"<end>": len(BYTES) + len(WORDS) - 1}
+    )
 
 
 def of_pattern(pattern: str, known: tk.Vocabulary) -> set[int]:
@@ -40,7 +42,7 @@ def test_types_of_json_and_grammars() -> None:
     types = known.types({"json": tk.json(), "nested": grammar})
     for name, constraint in (("json", tk.json()), ("nested", grammar)):
         assert types[name] == {t for t, text in enumerate(known.tokens) if text and constraint.accepts(text)}
-    assert types.of(list(types["json"])[0])[0] == "json"
+    assert types.of(next(iter(types["json"])))[0] == "json"
 
 
 def test_of_and_others() -> None:
@@ -69,7 +71,7 @@ def test_real_types() -> None:
 
 
 def test_without_keeps_ids_and_is_exact() -> None:
-    """Each mask is that of the tokens after which some text without the banned tokens remains, by brute force."""
+    """A mask has the tokens after which some text without the banned tokens remains; by brute force."""
     random_ = random.Random(5)
     tokens = [b"a", b"b", b"ab", b"ba", b"aba", b"c"]
     for _ in range(60):

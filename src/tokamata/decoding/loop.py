@@ -64,6 +64,7 @@ def write(
         for row in rows:
             for step in row.write_certain():
                 yield row, step
+        pace.begin_round()
         if pace.is_over:
             for row in rows:
                 if row.result is None:
@@ -79,7 +80,6 @@ def write(
         lead = _LEAD * draft_tokens if may_draft else 0
         most = min(len(row.unread) for row in rows) + lead
         drafts = [row.propose(min(draft_tokens, most - len(row.unread)) if lead else 0) for row in rows]
-        pace.begin_round()
         yield from _round(model, rows, drafts, lead, timing, pace, bias)
         if draft_tokens > 0:
             model.expect_returns()

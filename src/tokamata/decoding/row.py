@@ -181,8 +181,8 @@ class Row(Generic[_T]):
             if self.mask_budget < self.tokens_left:
                 return "deadline"
             raise
-        except LimitExceeded:
-            if self._pace.is_over:
+        except LimitExceeded as error:
+            if error.limit == "deadline_seconds":
                 return "deadline"
             if self._task.recovery.policy is None:
                 raise

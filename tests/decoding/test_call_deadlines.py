@@ -1,0 +1,148 @@
+"""Deadlines of a call, by a clock that the model moves: what is written, and how late it is."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import tokamata as tk
+from tests.support.models.fakes import byte_level
+from tokamata.decoding import deadlines
+
+WORDS = byte_level(["t h", "th e", "o n", "on e"])
+WIDTH = len(WORDS)
+SENTENCE = tk.regex(r"((the|one) ){0,400}(the|one)\.")
+
+
+class Clock:
+    """A clock that stands still but for the calls of a model."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(deadlines, "time", SimpleNamespace(perf_counter=lambda: self.now))
+
+    def model(self, seconds: Any, end: str = ".") -> Any:
+        """A model whose call ``i`` takes ``seconds(i)``, and which ends a text only where it has to."""
+        clock, stop = self, WORDS.convert_tokens_to_ids(end)
+
+        class Model:
+            config = SimpleNamespace(vocab_size=WIDTH)
+            calls = 0
+
+            def __call__(self, input_ids: Any, attention_mask: Any = None, **options: Any) -> Any:
+                clock.now += seconds(self.calls)
+                self.calls += 1
+                logits = torch.randn(*input_ids.shape, WIDTH)
+                logits[..., stop] -= 1000
+                return SimpleNamespace(logits=logits)
+
+        return Model()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def generate(model: Any, constraint: Any = SENTENCE, **settings: Any) -> Any:
+    return tk.generate(model, WORDS, "x", constraint, max_new_tokens=1000, **settings)
+
+
+def test_the_speed_becomes_a_budget_and_the_model_ends_the_text_itself(clock: Clock) -> None:
+    model = clock.model(lambda call: 0.1)
+    result = generate(model, deadline_seconds=2.0)
+    assert SENTENCE.accepts(result.text)
+    assert clock.now <= 1002.0
+    assert 10 < model.calls <= 20
+    assert result.switches == ()  # nothing was written without the model
+    assert result.finish_reason == "complete"
+
+
+def test_a_text_is_whole_at_any_deadline_and_speed(clock: Clock) -> None:
+    """Late by one call of the model at most, however the speed changes."""
+    random_ = random.Random(4)
+    for _ in range(25):
+        base = random_.choice([0.001, 0.01, 0.1])
+        times = [base * random_.choice([1, 1, 1, 2, 10]) for _ in range(2000)]
+        model, seconds = (
+            clock.model(lambda call, times=times: times[call]),
+            random_.choice([0.0, 0.05, 0.3, 1.0]),
+        )
+        begin = clock.now
+        result = generate(model, deadline_seconds=seconds, greedy=True)
+        assert SENTENCE.accepts(result.text)
+        assert clock.now - begin <= seconds + max(times[: model.calls], default=0.0) + 1e-9
+        if result.switches:
+            [switch] = result.switches
+            assert (switch.state, switch.cause) == ("closing", "deadline")
+            assert result.text.encode().endswith(switch.data)
+            assert result.finish_reason == "deadline"
+
+
+def test_no_time_at_all(clock: Clock) -> None:
+    model = clock.model(lambda call: 1.0)
+    result = generate(model, deadline_seconds=0)
+    assert (result.text, model.calls) == ("the.", 0) or (result.text, model.calls) == ("one.", 0)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    empty = generate(model, tk.json_schema(schema), deadline_seconds=0)
+    assert list(empty.parse()) == ["a"]
+    assert generate(model, None, deadline_seconds=0).finish_reason == "deadline"
+    free = generate(model, None, deadline_seconds=2.5)
+    assert (free.finish_reason, len(free.tokens)) == ("deadline", 2)
+
+
+def test_what_to_do_at_the_deadline_is_the_policys(clock: Clock) -> None:
+    abstain, partial = tk.Policy(on_deadline="abstain"), tk.Policy(on_deadline="partial")
+    abstained = generate(clock.model(lambda call: 0.1), deadline_seconds=1.0, policy=abstain)
+    assert isinstance(abstained, tk.Abstention)
+    assert abstained.code == "deadline"
+    assert len(abstained.tokens) in (9, 10)  # rounding
+    assert SENTENCE.accepts(abstained.partial + (abstained.shortest_completion or ""))
+    cut = generate(clock.model(lambda call: 0.1), deadline_seconds=1.0, policy=partial)
+    assert isinstance(cut, tk.Generation)
+    assert cut.finish_reason == "deadline"
+    assert not SENTENCE.accepts(cut.text)
+    closed = generate(clock.model(lambda call: 0.1), deadline_seconds=1.0, policy=tk.Policy())
+    assert SENTENCE.accepts(closed.text)
+    # Validators judge whole texts alone.
+    settings: dict[str, Any] = {"deadline_seconds": 1.0, "validators": [lambda value: False]}
+    assert generate(clock.model(lambda call: 0.1), policy=partial, **settings).finish_reason == "deadline"
+    refused = generate(clock.model(lambda call: 0.1), policy=tk.Policy(repair=False), **settings)
+    assert refused.code == "validator"
+
+
+def test_a_slow_step_ends_the_text(clock: Clock) -> None:
+    model = clock.model(lambda call: 5.0 if call == 7 else 0.1)
+    result = generate(model, step_seconds=1.0)
+    assert model.calls == 8
+    assert SENTENCE.accepts(result.text)
+    assert [switch.cause for switch in result.switches] == ["deadline"]
+    assert generate(clock.model(lambda call: 0.1), step_seconds=1.0).finish_reason == "complete"
+
+
+def test_several_texts_share_the_time(clock: Clock) -> None:
+    results = tk.generate(
+        clock.model(lambda call: 0.1),
+        WORDS,
+        ["x", "yy", "z"],
+        [SENTENCE, tk.regex("one{1,900}"), None],
+        max_new_tokens=1000,
+        deadline_seconds=1.5,
+    )
+    assert clock.now <= 1001.6
+    assert all(len(result.tokens) <= 16 for result in results)
+    assert SENTENCE.accepts(results[0].text)
+    assert set(results[1].text[3:]) <= {"e"}
+
+
+@pytest.mark.parametrize("settings", [{"draft": "constraint"}, {"jump": True}, {"tokenization": "canonical"}])
+def test_deadlines_with_other_settings(clock: Clock, settings: dict[str, Any]) -> None:
+    for seconds in (0.0, 0.35, 1.0):
+        model = clock.model(lambda call: 0.1)
+        result = generate(model, deadline_seconds=seconds, **settings)
+        assert SENTENCE.accepts(result.text)
+        assert model.calls <= 11
