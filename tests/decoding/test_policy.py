@@ -160,53 +160,6 @@ def test_theorem_6_text_and_state_agree_after_every_step() -> None:
     assert switches > 30
 
 
-def test_listing_1_a_byte_that_no_token_writes_is_not_written() -> None:
-    """The paper moves the state by a byte and leaves the tokens as they are; then text and state part.
-
-    Here the only tokens are ``ab`` and ``c``.  No token is the byte ``a``, so ``ab`` stands for it.
-    """
-    vocabulary = tk.Vocabulary.load([b"ab", b"c", None], stop=2)
-    matcher = tk.regex("abc").compile(vocabulary).matcher()
-    found = detour(matcher, vocabulary, torch.zeros(3), 10, 8, None, lambda here, left: here)
-    assert found is not None
-    assert (found.tokens, found.data) == ([0], b"ab")
-    assert found.back is not None
-    assert found.back.text == found.data
-
-
-def test_listing_1_two_legal_tokens_are_never_left_where_the_constraint_leaves_one() -> None:
-    """With ``resync=2`` a text that is forced goes on by bytes to its end; with 1 it comes back at once."""
-    vocabulary = tk.Vocabulary.load([b"a", b"b", b"c", None], stop=3)
-    matcher = tk.regex("abc").compile(vocabulary).matcher()
-
-    def with_tokens(least: int) -> Any:
-        def resumed(here: tk.Matcher, left: int) -> tk.Matcher | None:
-            return here if bin(int(here.mask[0])).count("1") >= least else None
-
-        return detour(matcher, vocabulary, torch.zeros(4), 10, 8, None, resumed)
-
-    assert with_tokens(1).data == b"a"
-    assert with_tokens(2).data == b"abc"  # accepted: an end, as the listing has none
-    assert with_tokens(2).back is None
-
-
-def test_listing_4_a_text_without_tokens_drops_no_other() -> None:
-    """The paper's loop breaks at the first beam without tokens, and loses all others."""
-    fault = Injected(0, all_nan)
-
-    class Batched:
-        config = SimpleNamespace(vocab_size=WIDTH)
-
-        def __call__(self, input_ids: Any, attention_mask: Any = None, **options: Any) -> Any:
-            rows = [fault(input_ids=input_ids[:1]).logits for _ in range(len(input_ids))]
-            return SimpleNamespace(logits=torch.cat(rows))
-
-    constraint = tk.regex("[a-z]{6,9}")
-    results = tk.generate(Batched(), WORDS, ["a", "b", "the"], constraint, policy=tk.Policy(), seed=2)
-    assert all(isinstance(one, tk.Generation) and constraint.accepts(one.text) for one in results)
-    assert any(one.switches for one in results if isinstance(one, tk.Generation))
-
-
 # ---- the search -------------------------------------------------------------------------------
 
 

@@ -82,6 +82,12 @@ class Recovery(Generic[_T]):
         """What the call does when the time is over."""
         return "finish" if self.policy is None else self.policy.on_deadline
 
+    def room(self, matcher: Matcher) -> int:
+        """How many tokens of the budget are kept for a detour: canonical masks do not count with bans."""
+        if self.policy is None or not self.banned or matcher.compiled.tokenization == "any":
+            return 0
+        return self.policy.shadow_bytes
+
     def cause(self, matcher: Matcher | None, budget: int) -> Cause:
         """Why no token was left."""
         if matcher is None:

@@ -9,6 +9,7 @@ which the model has not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -175,8 +176,13 @@ class Row(Generic[_T]):
     def fill_mask(self, row: npt.NDArray[np.int32]) -> Cause | None:
         """Write the mask; why there is none, or ``None``."""
         assert self.matcher is not None
+        seconds, room = self._pace.seconds_left(), self._task.recovery.room(self.matcher)
         try:
-            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=self._pace.seconds_left())
+            if 0 < room < self.mask_budget:
+                with suppress(BudgetError):
+                    self.matcher.fill_mask(row, self.mask_budget - room, deadline_seconds=seconds)
+                    return None
+            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=seconds)
         except BudgetError:
             if self.mask_budget < self.tokens_left:
                 return "deadline"

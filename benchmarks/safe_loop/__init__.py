@@ -1,0 +1,1 @@
+"""The safe loop: causes injected, deadlines, phases, growth."""
