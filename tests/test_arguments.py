@@ -251,6 +251,8 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     VOCABULARY.name: ({"token": 0}, {"token": NUMBERS}),
     VOCABULARY.control_token: ({"name": "<no>"}, {"name": TEXTS}),
     VOCABULARY.start_tokens: ({}, {}),
+    VOCABULARY.without: ({"tokens": [5]}, {"tokens": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1])}),
+    VOCABULARY.types: ({"types": {"a": A}}, {"types": (5, None, [A], {"a": "a"}, {5: A}, STRANGE)}),
     A.repeat: ({}, {"minimum": (*BOUNDS, None), "maximum": BOUNDS}),
     A.optional: ({}, {}),
     A.separated_by: (
@@ -303,6 +305,8 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {
             "context": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1]),
             "on_noncanonical": WORDS,
+            "written": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1], [0]),
+            "canonical": (5, "abc", STRANGE, 1.5, ["a"], [1.5], [HUGE], [-1], [97]),
             "stop": (5, "a", STRANGE, ["a"], [1.5], [None], [HUGE], [-1], [97]),
             "min_tokens": ("5", None, 1.5, STRANGE, -1, HUGE),
         },
@@ -427,6 +431,16 @@ def test_the_table_names_every_public_function() -> None:
         *[({"prompt": value}, value) for value in (5, None, [1.5], ["a"], b"ab", STRANGE)],
         *[({"on_text": value}, value) for value in ("print", 5, STRANGE)],
         *[({"temperature": value}, value) for value in ("hot", STRANGE, -1)],
+        *[
+            ({"logit_bias": value}, value)
+            for value in (5, "a", [1], {0: "a"}, {0: None}, {"a": 1.0}, STRANGE)
+        ],
+        *[({"banned_tokens": value}, value) for value in (*LISTS, ["a"], [1.5], [HUGE], [-1])],
+        *[({"stop": value}, value) for value in (5, None, [5], b"a", STRANGE)],
+        *[({"validators": value}, value) for value in (*LISTS, ["a"], [int])],
+        *[({"policy": value}, value) for value in (5, "repair", STRANGE)],
+        *[({"deadline_seconds": value}, value) for value in SECONDS],
+        *[({"step_seconds": value}, value) for value in SECONDS],
         *[({"tokenizer": value}, value) for value in (5, None, "gpt2", STRANGE)],
     ],
     ids=described,

@@ -19,7 +19,7 @@ ROOMS = [
     *("version", "errors", "resources", "calls"),
     *("patterns", "vocabulary", "values", "repair"),
     *("automata", "tokenization", "matching", "constraints"),
-    "guard",
+    *("validators", "guard"),
     *("decoding", "integrations", "demo", "audit", "compat", "cli", "__main__"),
 ]
 # The same within folders.

@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -554,6 +555,8 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "PatternSyntaxError": ("a(", 1, "open"),
     "OverlappingSpansError": ((0, 2), (1, 3)),
     "PicklingError": ("a Matcher", "fork it"),
+    "NoTokenError": ("banned", "every token is banned", 3, "abc"),
+    "RefusedError": ("too small", SimpleNamespace(text="12")),
     "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
     "SchemaError": ("/a", "type", "7", "a string"),
     "SchemaWarning": ("/a", "minLenght", "minLength", "a slip", 2),

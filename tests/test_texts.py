@@ -13,7 +13,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.paths import ROOT
-from tokamata import guard
+from tokamata import guard, validators
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 README = ROOT / "README.md"
@@ -108,6 +108,7 @@ def test_every_public_name_is_documented() -> None:
         "integrations.transformers.ConstraintLogitsProcessor",
         *(f"integrations.trl.{name}" for name in ("text_reward", "token_reward")),
         *(f"guard.{name}" for name in guard.__all__),
+        *(f"validators.{name}" for name in validators.__all__),
         *(f"compat.json_repair.{name}" for name in ("from_file", "load", "loads", "repair_json")),
     }
     assert elsewhere <= set(listed)

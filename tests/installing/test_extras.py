@@ -53,6 +53,10 @@ tk.regex("a").repair("b", at_most={"insert": 1})
 from tokamata.audit.judging import Judge
 Judge()
 """, "jsonschema-rs", "audit"),
+    "validators": ("""
+from tokamata import validators
+validators.shacl("")
+""", "pyshacl", "validators"),
     "a SentencePiece model": ("""
 with open("tokenizer.model", "wb") as file:
     file.write(b"\\n\\x0e\\n\\x05<unk>\\x15\\x00\\x00\\x00\\x00\\x18\\x02")

@@ -16,14 +16,11 @@ where no token is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from tokamata.calls.arguments import checked_instance, checked_list
 from tokamata.errors import ArgumentError, BudgetError, EmptyConstraintError, UnspellableError, shown_argument
-
-if TYPE_CHECKING:
-    from tokamata.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["TextsOfTokens", "TokenTypes"]
 
@@ -31,8 +28,17 @@ __all__ = ["TextsOfTokens", "TokenTypes"]
 class TextsOfTokens(Protocol):
     """A constraint, as far as the types of tokens need it."""
 
-    def compile(self, vocabulary: Vocabulary, *, start_of_text: bool) -> Any:
+    def compile(self, vocabulary: Any, *, start_of_text: bool) -> Any:
         """The compiled constraint; see :meth:`tokamata.Constraint.compile`."""
+
+
+class _Tokens(Protocol):
+    """A vocabulary, as far as types of tokens need it."""
+
+    @property
+    def tokens(self) -> Sequence[bytes | None]: ...
+
+    def _checked_id(self, token: int) -> int: ...
 
 
 class TokenTypes(Mapping[str, frozenset[int]]):
@@ -44,7 +50,7 @@ class TokenTypes(Mapping[str, frozenset[int]]):
         types.others("number")          # the ids of all tokens with text that are no number
     """
 
-    def __init__(self, vocabulary: Vocabulary, types: Mapping[str, TextsOfTokens]) -> None:
+    def __init__(self, vocabulary: _Tokens, types: Mapping[str, TextsOfTokens]) -> None:
         checked_instance("types", types, Mapping, "a mapping from names to constraints")
         for name, constraint in types.items():
             checked_instance("types", name, str, "a mapping from names to constraints")
@@ -91,7 +97,7 @@ class TokenTypes(Mapping[str, frozenset[int]]):
         return f"<TokenTypes {counts}>"
 
 
-def _ids(vocabulary: Vocabulary, constraint: TextsOfTokens) -> frozenset[int]:
+def _ids(vocabulary: _Tokens, constraint: TextsOfTokens) -> frozenset[int]:
     """The tokens whose whole text the constraint accepts."""
     try:
         compiled = constraint.compile(vocabulary, start_of_text=False)
