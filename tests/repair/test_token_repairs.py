@@ -388,7 +388,9 @@ def test_costs_by_type() -> None:
     assert tk.regex("a|1").compile(vocabulary).repair([0, 1]).tokens == (0,)
 
 
-def test_costs_by_type_against_all_sequences() -> None:
+@pytest.mark.parametrize("is_own", [False, True])
+def test_costs_by_type_against_all_sequences(is_own: bool) -> None:
+    own = _JSON.types({"digits": tk.regex("1"), "letters": tk.regex("[ab]")}) if is_own else None
     draw = random.Random(9)
     compiled = _RULES["members"][0].compile(_JSON)
     sequences = list(accepted(compiled, 6))
@@ -401,12 +403,25 @@ def test_costs_by_type_against_all_sequences() -> None:
             {kind: draw.randint(1, 4) for kind in ("digits", "letters", "other")} for _ in range(2)
         )
         given = drawn(draw, 16, 3)
-        found = compiled.repair(given, costs=tk.TokenCosts(insert, remove, None))
+        found = compiled.repair(given, costs=tk.TokenCosts(insert, remove, None, own))
         assert found.certificate.flaw() is None
         priced = min(priced_distance(given, one, types, insert, remove) for one in sequences)
         assert found.cost <= priced
         if len(found.tokens) <= 6:
             assert found.cost == priced
+
+
+def test_types_of_ones_own_are_those_of_one_vocabulary() -> None:
+    vocabulary = tk.Vocabulary.load([b"1", b"a", b"b", None], stop=3)
+    types = vocabulary.types({"first": tk.regex("[1a]"), "second": tk.regex("[ab]")})
+    costs = tk.TokenCosts(insert={"first": 4, "second": 2, "other": 9}, types=types)
+    compiled = tk.regex("a|b").compile(vocabulary)
+    assert (compiled.repair([], costs=costs).tokens, compiled.repair([], costs=costs).cost) == ((2,), 2)
+    assert tk.regex("a").compile(vocabulary).repair([], costs=costs).cost == 4  # of two types the first
+    with pytest.raises(tk.ArgumentError, match="first, second, other"):
+        tk.TokenCosts(insert={"digits": 4, "other": 9}, types=types)
+    with pytest.raises(tk.ArgumentError, match="another vocabulary"):
+        tk.regex("1").compile(tk.Vocabulary.load([b"1"], stop=())).repair([], costs=costs)
 
 
 def priced_distance(

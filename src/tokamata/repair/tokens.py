@@ -26,6 +26,7 @@ from tokamata.errors import ArgumentError
 from tokamata.repair.costs import MOST_COST
 from tokamata.repair.searching import hundredths_of, within_deadline
 from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.vocabulary import TokenTypes
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
@@ -59,13 +60,18 @@ class TokenCosts:
 
     A mapping names types of tokens: ``"control"`` (no text), ``"space"``, ``"digits"`` and ``"letters"``
     (both with a space before them, or none; letters are those of ASCII and all characters beyond it), and
-    ``"other"``, which also stands for each type that the mapping leaves out.
+    ``"other"``, which also stands for each type that the mapping leaves out.  Types of your own are those of
+    :meth:`tokamata.Vocabulary.types`, and ``"other"``; of a token with several, the first counts:
+
+        types = vocabulary.types({"number": tk.regex("[0-9]+")})
+        tk.TokenCosts(remove={"number": 5, "other": 1}, types=types)
 
     Attributes:
         insert: of a token written, by its type.
         remove: of a token of the sequence, by its type.
         replace: of a token written in place of another one, by the type of the one written; ``None``: this
             edit is not made.
+        types: the types that mappings name; ``None``: those above.
 
     Raises:
         ArgumentError: a cost is no whole number from 0 to 1,000,000,000; or a mapping lacks ``"other"``, or
@@ -75,8 +81,12 @@ class TokenCosts:
     insert: int | Mapping[str, int] = 1
     remove: int | Mapping[str, int] = 1
     replace: int | Mapping[str, int] | None = 1
+    types: TokenTypes | None = None
 
     def __post_init__(self) -> None:
+        checked_instance(
+            "TokenCosts.types", self.types, (TokenTypes, type(None)), "vocabulary.types(…), or None"
+        )
         for name in _NAMES:
             given = getattr(self, name)
             if name == "replace" and given is None:
@@ -85,8 +95,8 @@ class TokenCosts:
                 checked_whole(f"TokenCosts.{name}", given, 0, MOST_COST + 1)
                 continue
             for key, cost in given.items():
-                if key not in TOKEN_TYPES:
-                    raise ArgumentError(f"TokenCosts.{name}", repr(key), f"one of {', '.join(TOKEN_TYPES)}")
+                if key not in self._names:
+                    raise ArgumentError(f"TokenCosts.{name}", repr(key), f"one of {', '.join(self._names)}")
                 checked_whole(f"TokenCosts.{name}[{key!r}]", cost, 0, MOST_COST + 1)
             if "other" not in given:
                 hint = 'add "other", the cost of all types that are not named'
@@ -101,8 +111,15 @@ class TokenCosts:
     def _by_type(self, given: int | Mapping[str, int]) -> list[int]:
         """The costs of an edit: of each type, or one for all."""
         if isinstance(given, Mapping):
-            return [given.get(kind, given["other"]) for kind in TOKEN_TYPES]
-        return [given] * (len(TOKEN_TYPES) if self.is_by_type else 1)
+            return [given.get(kind, given["other"]) for kind in self._names]
+        return [given] * (len(self._names) if self.is_by_type else 1)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The types, in the order of their numbers."""
+        if self.types is None:
+            return TOKEN_TYPES
+        return (*(name for name in self.types if name != "other"), "other")
 
 
 class _FrozenCosts(dict[str, int]):
@@ -141,7 +158,10 @@ class _Prices:
         self.replace: Sequence[int | None] = (
             [None] * len(self.insert) if costs.replace is None else costs._by_type(costs.replace)
         )
-        self.types = compiled._types_of_tokens() if costs.is_by_type else b""
+        self.types = b""
+        if costs.is_by_type:
+            own = costs.types
+            self.types = compiled._types_of_tokens() if own is None else own.numbers(compiled.vocabulary)
 
     def of(self, name: str, removed: int | None, written: int | None) -> int | None:
         """The cost of an edit; ``None``: it is not made."""

@@ -24,6 +24,8 @@ from tokamata.errors import ArgumentError, BudgetError, EmptyConstraintError, Un
 
 __all__ = ["TextsOfTokens", "TokenTypes"]
 
+_MOST_NUMBERS = 255
+
 
 class TextsOfTokens(Protocol):
     """A constraint, as far as the types of tokens need it."""
@@ -37,6 +39,9 @@ class _Tokens(Protocol):
 
     @property
     def tokens(self) -> Sequence[bytes | None]: ...
+
+    @property
+    def width(self) -> int: ...
 
     def _checked_id(self, token: int) -> int: ...
 
@@ -91,6 +96,33 @@ class TokenTypes(Mapping[str, frozenset[int]]):
         kept: Iterable[frozenset[int]] = (self._ids[name] for name in names)
         allowed = frozenset[int]().union(*kept)
         return [token for token, text in enumerate(self._vocabulary.tokens) if text and token not in allowed]
+
+    def numbers(self, vocabulary: _Tokens) -> bytes:
+        """The number of the first type of each id, in the order of their definition; for none, of ``"other"``.
+
+        A type that is named ``"other"`` has no number of its own.
+
+        Raises:
+            ArgumentError: the types are those of another vocabulary, or more than 255.
+        """
+        if vocabulary is not self._vocabulary:
+            raise ArgumentError(
+                "types", "types of another vocabulary", "those of the compiled constraint's own"
+            )
+        names = [name for name in self._ids if name != "other"]
+        if len(names) > _MOST_NUMBERS:
+            raise ArgumentError("types", f"{len(names)} types", f"{_MOST_NUMBERS} at most")
+        numbers = bytearray([len(names)]) * vocabulary.width
+        for number, name in reversed([*enumerate(names)]):
+            for token in self._ids[name]:
+                numbers[token] = number
+        return bytes(numbers)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}: {len(ids):,}" for name, ids in self._ids.items())
