@@ -98,7 +98,7 @@ class TokenTypes(Mapping[str, frozenset[int]]):
         return [token for token, text in enumerate(self._vocabulary.tokens) if text and token not in allowed]
 
     def numbers(self, vocabulary: _Tokens) -> bytes:
-        """The number of the first type of each id, in the order of their definition; for none, of ``"other"``.
+        """The number of the first type of each id, in order of definition; for none, that of ``"other"``.
 
         A type that is named ``"other"`` has no number of its own.
 
