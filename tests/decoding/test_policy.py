@@ -282,7 +282,6 @@ def test_a_validator_leads_to_repair_abstention_or_an_error() -> None:
     assert repaired.repair.certificate.verify()
     assert repaired.repair.text == repaired.text != written
     assert int(repaired.text) % 2 != int(written) % 2
-    assert repaired.text[0] == written[0] or repaired.text[1] == written[1]  # the nearest
     assert repaired.finish_reason == "policy"
     kept = tk.generate(model, WORDS, "x", constraint, validators=[lambda value: value == written], **settings)
     assert isinstance(kept, tk.Generation)

@@ -93,9 +93,11 @@ class Sampler:
         import torch
 
         logits = _checked(logits)
-        log_probabilities = torch.log_softmax(logits, dim=-1)
-        token = self._draw(logits)
-        return token, float(log_probabilities[token])
+        # Most masks leave few tokens, and all that follows is linear in their number.
+        tokens = (logits > -math.inf).nonzero().squeeze(-1)
+        logits = logits[tokens]
+        index = self._draw(logits)
+        return int(tokens[index]), float(logits[index] - torch.logsumexp(logits, dim=-1))
 
     def drawn(self, logits: torch.Tensor) -> tuple[int, torch.Tensor]:
         """Draw a token for a draft.
@@ -109,10 +111,8 @@ class Sampler:
         Raises:
             NoChoice: as for :meth:`choose`.
         """
-        import torch
-
         probabilities = self._probabilities(_checked(logits))
-        return int(torch.multinomial(probabilities, 1, generator=self._random)), probabilities
+        return self._index(probabilities), probabilities
 
     def choose_or_accept(
         self, logits: torch.Tensor, token: int, drawn_from: torch.Tensor
@@ -140,7 +140,7 @@ class Sampler:
             rest = (wanted - drawn_from).clamp(min=0)
             # No mass is left where both distributions are equal except for rounding.
             rest = rest if float(rest.sum()) > 0 else wanted
-            token = int(torch.multinomial(rest, 1, generator=self._random))
+            token = self._index(rest)
         return token, float(log_probabilities[token])
 
     def _probabilities(self, logits: torch.Tensor) -> torch.Tensor:
@@ -179,8 +179,22 @@ class Sampler:
         if settings.top_p < 1:
             before = probabilities.cumsum(dim=-1) - probabilities
             probabilities = probabilities.masked_fill(before >= settings.top_p, 0.0)
-        index = torch.multinomial(probabilities, 1, generator=self._random)
-        return int(index if tokens is None else tokens[index])
+        index = self._index(probabilities)
+        return index if tokens is None else int(tokens[index])
+
+    def _index(self, weights: torch.Tensor) -> int:
+        """An index, each in proportion to its weight, by one random number.
+
+        ``torch.multinomial`` draws a number for each weight, which takes milliseconds for a vocabulary.
+        """
+        import torch
+
+        kind = torch.float32 if weights.device.type == "mps" else torch.float64  # Metal has no doubles
+        sums = weights.cumsum(dim=-1, dtype=kind)
+        below = torch.rand(1, generator=self._random, device=weights.device, dtype=kind) * sums[-1]
+        index = int(torch.searchsorted(sums, below, right=True))
+        # Rounding may lead past the last weight that is not 0.
+        return min(index, int((weights > 0).nonzero()[-1]))
 
 
 def _checked(logits: torch.Tensor) -> torch.Tensor:
