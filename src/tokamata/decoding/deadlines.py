@@ -27,7 +27,7 @@ class Pace:
 
     Args:
         seconds: the time for all texts, from now on; ``None``: any.
-        step_seconds: the time for one round; ``None``: any.
+        step_seconds: the time for one round, except the first, which reads the prompt; ``None``: any.
         paces: whether the time left is a budget.
     """
 
@@ -60,7 +60,7 @@ class Pace:
         """The time of this step that is left; ``None``: any, and 0 at least."""
         now = time.perf_counter()
         ends = [] if self._end is None else [self._end]
-        if self._step_seconds is not None:
+        if self._step_seconds is not None and self._count > 1:
             ends.append(self._begun + self._step_seconds)
         return max(0.0, min(ends) - now) if ends else None
 
@@ -75,7 +75,8 @@ class Pace:
     def end_step(self) -> None:
         """The model's call and the masks of this round are done."""
         spent = time.perf_counter() - self._begun
-        self._was_slow = self._step_seconds is not None and spent > self._step_seconds
+        if self._step_seconds is not None and self._count > 1:
+            self._was_slow = spent > self._step_seconds
 
     def _rounds_left(self) -> int | None:
         """How many rounds fit into the time that is left; ``None``: any number, as far as is known."""

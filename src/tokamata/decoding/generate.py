@@ -219,8 +219,8 @@ def stream(
         deadline_seconds: the time for the whole call.  As it runs out, masks get the budget of tokens that
             fits into the rest, at the speed of this call; what is missing at the end is written without the
             model.  So a text is whole, and late by one call of the model at most.
-        step_seconds: the time for one step, that is one call of the model and its masks.  A longer one ends
-            the texts as the deadline does.
+        step_seconds: the time for one step, that is one call of the model and its masks; the first call,
+            which reads the prompt, may take longer.  A longer step ends the texts as the deadline does.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.

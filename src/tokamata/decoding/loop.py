@@ -62,7 +62,7 @@ def write(
     """
     while True:
         for row in rows:
-            for step in row.write_certain():
+            for step in row.safely(row.write_certain()):
                 yield row, step
         pace.begin_round()
         if pace.is_over:
@@ -136,7 +136,7 @@ def _round(
         row, before = rows[index], rows[index].accepted
         free = None if unmasked is None else unmasked[place, begins[place] :]
         steps = row.end(scores) if isinstance(scores, str) else row.read_draft(scores, drafts[index], free)
-        for step in steps:
+        for step in row.safely(steps):
             yield row, step
         right[index] += row.accepted - before
     if count is not None:

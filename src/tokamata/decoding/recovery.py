@@ -190,11 +190,14 @@ class Recovery(Generic[_T]):
         given = generation.constraint
         if given is None or seconds <= 0:
             return None
+        limits = given.limits if isinstance(given, CompiledConstraint) else None
         constraint = cast(
             "Constraint[_T]", given.constraint if isinstance(given, CompiledConstraint) else given
         )
         try:
-            for found in constraint.repairs(generation.text, distinct=True, deadline_seconds=seconds):
+            for found in constraint.repairs(
+                generation.text, distinct=True, deadline_seconds=seconds, limits=limits
+            ):
                 if self._refusal(found.text, lambda: found.value) is None:  # noqa: B023 (called at once)
                     data = found.text.encode()
                     switches = (*generation.switches, Switch("repair", "validator", 0, data))

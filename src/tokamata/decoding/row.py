@@ -165,6 +165,15 @@ class Row(Generic[_T]):
                     raise
                 return _NO_DRAFT  # the mask without a draft says what is the matter
 
+    def safely(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """The steps; with a policy, the text is given up where the constraint exceeds a limit."""
+        try:
+            yield from steps
+        except LimitExceeded:
+            if self._task.recovery.policy is None:
+                raise
+            self._abstain("limits")
+
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
 
