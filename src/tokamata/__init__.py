@@ -38,7 +38,18 @@ from tokamata.constraints.tool_constraints import ToolCall, response_format, too
 from tokamata.constraints.tool_formats import ToolFormat
 from tokamata.constraints.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.constraints.type_constraints import type as type
-from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
+from tokamata.decoding import (
+    Generation,
+    Probability,
+    Sampling,
+    Step,
+    Stream,
+    Timing,
+    ValueProbabilities,
+    generate,
+    probabilities,
+    stream,
+)
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -75,6 +86,7 @@ from tokamata.errors import (
     TokenIdError,
     TokenizerMismatchError,
     TokenizerMismatchWarning,
+    TooManyTextsError,
     UnknownTokenError,
     UnspellableError,
     UnsupportedPatternError,
@@ -177,6 +189,7 @@ __all__ = [
     "Phrase",
     "PicklingError",
     "Preparation",
+    "Probability",
     "ProcessRewards",
     "Program",
     "Repair",
@@ -206,6 +219,7 @@ __all__ = [
     "TokenRepair",
     "TokenizerMismatchError",
     "TokenizerMismatchWarning",
+    "TooManyTextsError",
     "ToolCall",
     "ToolFormat",
     "UnknownTokenError",
@@ -214,6 +228,7 @@ __all__ = [
     "UnsupportedSchemaError",
     "UnsupportedTokenizerError",
     "UnsupportedTypeError",
+    "ValueProbabilities",
     "Vocabulary",
     "VocabularyError",
     "VocabularyWarning",
@@ -234,6 +249,7 @@ __all__ = [
     "paragraph_token",
     "partial",
     "partial_value",
+    "probabilities",
     "quoted_text",
     "regex",
     "response_format",

@@ -1,0 +1,135 @@
+"""All texts of a constraint that has finitely many, and few enough.
+
+Problem.  Probabilities of values need the list of values.  A constraint may have one text, a million, or
+infinitely many, and only its automaton knows.
+
+How.  The constraint is composed with a vocabulary whose tokens are the 256 bytes, and its texts are read off
+the masks, breadth first::
+
+    tk.choice(["on", "off"])      bytes read    live prefixes       texts so far
+                                  0             ""
+                                  1             "o"
+                                  2             "on" "of"           "on"
+                                  3             "off"               "on" "off"
+
+Masks are exact, so every prefix of a level leads to a text of its own: the texts so far and the prefixes of a
+level together never outnumber the texts of the constraint.  More than the bound of them prove that there are
+too many, before these are enumerated.  An infinite constraint gets there too, since its levels never end.
+
+Cost: a step of the engine for each byte of each text, without what texts share; 0.4 s for 10,000 words.
+Rejected: the closed form of the automaton, which grammars and JSON need not have; it only counts what was
+refused, for the message.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tokamata.constraints.json_constraints import JsonConstraint
+from tokamata.errors import LimitExceeded, TooManyTextsError
+from tokamata.resources.limits import CancelToken, Limits, Watch
+from tokamata.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from tokamata.constraints.constraint import Constraint
+    from tokamata.matching.matchers import CompiledConstraint
+
+__all__ = ["byte_vocabulary", "finite_texts"]
+
+_STOP = 256
+_COUNTING = Limits(states=20_000, memory_bytes=1 << 27, seconds=2.0)
+
+
+@cache
+def byte_vocabulary() -> Vocabulary:
+    """The 256 bytes as tokens, and a stop token."""
+    return Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=_STOP)
+
+
+def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[bytes]:
+    """All texts, shorter ones first, then by their bytes.
+
+    Args:
+        constraint: one whose texts do not depend on tokens.
+        most: how many there may be.
+        watch: bounds the work.
+
+    Raises:
+        TooManyTextsError: there are more; the error says how many, if that can be counted.
+        AlgebraError: a text of the constraint needs tokens (control tokens, token edges).
+        EmptyConstraintError: there is no text.
+        LimitExceeded, Cancelled: the work was stopped.
+    """
+    import numpy as np
+
+    constraint._refuse_tokens("the probability of values")
+    limits, cancel = watch.within(watch.limits)
+    compiled = constraint.compile(byte_vocabulary(), limits=limits, cancel=cancel)
+    level = [(b"", compiled.matcher())]
+    found: list[bytes] = []
+    while level:
+        following = []
+        for text, matcher in level:
+            watch.check()
+            bits = np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")
+            for byte in np.flatnonzero(bits).tolist():
+                if byte == _STOP:
+                    found.append(text)
+                    watch.hold(len(text))
+                    continue
+                fork = matcher.fork()
+                fork.advance(byte)
+                following.append((text + bytes([byte]), fork))
+            if len(found) + len(following) > most:
+                raise TooManyTextsError(
+                    constraint.pattern, _counted(constraint, cancel), most, _advice(constraint)
+                )
+        level = following
+    return found
+
+
+def _counted(constraint: Constraint[Any], cancel: CancelToken | None) -> int | None:
+    """How many texts there are; -1 for infinitely many, ``None`` where that is not known."""
+    try:
+        compiled = constraint.compile(byte_vocabulary(), limits=_COUNTING, cancel=cancel)
+        return _paths(compiled)
+    except LimitExceeded:
+        return None
+
+
+def _paths(compiled: CompiledConstraint[Any]) -> int:
+    """The number of accepting paths of the closed form; -1 if it has a cycle.
+
+    The automaton is trimmed, so every cycle is on a path; and deterministic, so every text has one path.
+    """
+    automaton = compiled.token_automaton()
+    counts: dict[int, int] = {}
+    under_way: set[int] = set()
+    stack = [automaton.start]
+    while stack:
+        state = stack[-1]
+        if state in counts:
+            stack.pop()
+            continue
+        targets = {target: len(tokens) for target, tokens in automaton.rows(state).items()}
+        missing = [target for target in targets if target not in counts]
+        if state not in under_way:
+            under_way.add(state)
+            if any(target in under_way for target in missing):
+                return -1
+            stack.extend(missing)
+        else:
+            ends = int(automaton.accepting[state])
+            counts[state] = ends + sum(size * counts[target] for target, size in targets.items())
+            stack.pop()
+    return counts[automaton.start]
+
+
+def _advice(constraint: Constraint[Any]) -> str:
+    if isinstance(constraint, JsonConstraint):
+        return (
+            'pass spelling="plain" and whitespace="compact", with which a value has few texts, or ask for fewer '
+            "values"
+        )
+    return "give a constraint with fewer texts"
