@@ -3,26 +3,28 @@
 Problem.  A search over token sequences asks for the model's probabilities after many prefixes, of which most
 share their beginnings.  The model's cache of keys and values holds the rows of the last batch alone.
 
-How.  Prefixes are a tree: each knows the prefix before its last token.  The rows that were read last are cut
-back to the longest length at which they contain the beginning of every prefix that is asked for now, those
-rows are repeated in the new order, and the rest is read in one call::
+How.  Prefixes are a tree: each knows the prefix before its last token.  If every prefix that is asked for now
+continues one of the rows that were read last, these rows are repeated in the new order, and the rest is read
+in one call.  Otherwise the model goes back to the prompt, of whose cache a copy is kept::
 
-    held           asked for      cut back to    repeated     read
+    held           asked for      begins with    repeated     read
     p a b          p a b d        p a b          rows 0 0 1   d, e, f
-    p a c          p a b e        p a c
-                   p a c f
+    p a c          p a b e        p a b
+                   p a c f        p a c
 
-    p a b d        p x y          p              row 0        x y
+    p a b d        p x y          the prompt     once         x y
     p a b e
 
 The prompt is read once, in one row.  Beams, of which each continues one of the rows before, cost one token a
-row and no search.
+row; so does a tree that is read level by level, as long as its levels fit into a batch.
 
-Cost: a call reads ``rows * (depth - kept)`` tokens; finding what is kept takes ``rows * (depth - kept)`` steps.
+Cost: ``rows * tokens`` that are read, and as many steps to find what they continue.
 Memory: the keys and values of as many texts as there are rows in a batch, the prompt included, which the
-caller bounds.  A model whose cache cannot forget or reorder reads everything again; its results are the same.
+caller bounds, and of the prompt once more.  A model without a cache, or with one that cannot be reordered,
+reads everything again; its results are the same.
 
-Rejected: copies of the cache at each branching, which take the memory of a text for each level of the tree.
+Rejected: cutting the cache back to the longest common beginning.  Layers with a sliding window have lost what
+came before it, and state-space models keep no past at all; both would read the prompt again.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class Prefix:
     def __init__(self, parent: Prefix | None = None, token: int = -1, log_probability: float = 0.0) -> None:
         self.parent = parent
         self.token = token
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.log_probability = log_probability
 
     def tokens(self, begin: int = 0) -> list[int]:
@@ -109,7 +111,9 @@ class NextTokens:
         import numpy as np
 
         # Rounding could make a probability exceed 1 by an ulp; sums of masses must not.
-        return np.minimum(self.logits[row, tokens].astype(np.float64) - self.totals[row], 0.0)
+        scores: npt.NDArray[np.float64] = self.logits[row, tokens].astype(np.float64)
+        scores -= self.totals[row]
+        return np.minimum(scores, 0.0, out=scores)
 
 
 class PrefixReader:
@@ -145,19 +149,17 @@ class PrefixReader:
             root = prefixes[0].cut(0)
             first = self._next([self._prompt])
             self._held = [root]
-            self._model.expect_returns()
+            self._model.mark()
             if prefixes[0] is root:
                 return first
-        kept = min(self._held[0].depth, prefixes[0].depth - 1)
-        held = [prefix.cut(kept) for prefix in self._held]
-        wanted = [prefix.cut(kept) for prefix in prefixes]
-        rows = {id(prefix): row for row, prefix in enumerate(held)}
-        while not all(id(prefix) in rows for prefix in wanted):
-            kept -= 1
-            held, wanted = [one.cut(kept) for one in held], [one.cut(kept) for one in wanted]
-            rows = {id(prefix): row for row, prefix in enumerate(held)}
-        self._model.take_back(self._held[0].depth - kept)
-        self._model.keep([rows[id(prefix)] for prefix in wanted])
+        kept = self._held[0].depth
+        rows = {id(prefix): row for row, prefix in enumerate(self._held)}
+        begun = [rows.get(id(prefix.cut(kept))) for prefix in prefixes] if prefixes[0].depth > kept else []
+        order = [row for row in begun if row is not None]
+        if len(order) < len(prefixes):
+            self._model.return_to_mark()
+            kept, order = 0, [0] * len(prefixes)
+        self._model.keep(order)
         self._held = list(prefixes)
         return self._next([prefix.tokens(kept) for prefix in prefixes])
 

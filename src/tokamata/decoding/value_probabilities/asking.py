@@ -5,8 +5,9 @@
     answer["yes"].estimate        # 0.93
     answer.legal_mass.estimate    # 0.81: the model would have written something else with 0.19
 
-No text is drawn.  The list of values comes from the automaton (:mod:`.finite_texts`), their token sequences from
-the masks (:mod:`.spelling_graph`), and their sums from a search that knows how far it is (:mod:`.closing`).
+No text is drawn.  The list of values comes from the automaton (:mod:`.finite_texts`), their token sequences
+from the masks (:mod:`.spelling_graph`), and their sums from a search that knows how far it is
+(:mod:`.closing`).
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -68,10 +69,10 @@ def probabilities(
 
         tk.probabilities(model, tokenizer, "2 + 2 = ", tk.type(Annotated[int, Ge(0), Le(9)]))
 
-    The probability of a value is that of its texts, given that the model writes a text of the constraint: what
-    is left when all other texts of the model are thrown away.  It is taken at temperature 1.  The frequency of
-    a value in ``tk.generate`` is another number, since masks renormalize at each token: there a beginning that
-    leads to nothing the model wants keeps all of its probability.
+    The probability of a value is that of its texts, given that the model writes a text of the constraint:
+    what is left when all other texts of the model are thrown away.  It is taken at temperature 1.  The
+    frequency of a value in ``tk.generate`` is another number, since masks renormalize at each token: there a
+    beginning that leads to nothing the model wants keeps all of its probability.
 
     A text has several token sequences.  With ``tokenization="canonical"`` only that of the tokenizer counts,
     and the result is exact, but for rounding.  With ``"any"`` all of them count.  Their number grows
@@ -80,23 +81,23 @@ def probabilities(
 
     Args:
         model, tokenizer, prompt: as for :func:`tokamata.stream`; a single prompt.
-        constraint: one with finitely many texts: :func:`tokamata.choice`, :func:`tokamata.type` of an ``Enum``,
-            a ``bool``, a ``Literal`` or a bounded ``int``, a regular expression without loops.  Several texts
-            may stand for one value.  JSON's ``spelling="natural"`` gives strings and numbers very many texts:
-            pass ``spelling="plain"``, and ``whitespace="compact"`` for objects and arrays.
+        constraint: one with finitely many texts: :func:`tokamata.choice`, :func:`tokamata.type` of an
+            ``Enum``, a ``bool``, a ``Literal`` or a bounded ``int``, a regular expression without loops.
+            Several texts may stand for one value.  JSON's ``spelling="natural"`` gives strings and numbers
+            very many texts: pass ``spelling="plain"``, and ``whitespace="compact"`` for objects and arrays.
         bound: the largest width of the interval of a value; 0 reads everything.  ``None``: 0 with canonical
             tokenization, 0.001 otherwise.
         max_forward_passes: how often the model may be called.  After these the intervals are returned as they
             are; ``result.is_within_bound`` says whether that sufficed.
-        end: what ends a text.  ``"complete"``, as in ``tk.generate``: a text that can go on needs a stop token,
-            and one that nothing can follow needs none.  Of ``["yes", "no"]`` neither needs one, so whatever the
-            model would write next makes no difference; of ``["1", "12"]`` the first does.  ``"stop"``: every
-            text needs a stop token.  All stop tokens of the vocabulary count.
+        end: what ends a text.  ``"complete"``, as in ``tk.generate``: a text that can go on needs a stop
+            token, and one that nothing can follow needs none.  Of ``["yes", "no"]`` neither needs one, so
+            whatever the model would write next makes no difference; of ``["1", "12"]`` the first does.
+            ``"stop"``: every text needs a stop token.  All stop tokens of the vocabulary count.
         tokenization, on_noncanonical, placeholders: as for :func:`tokamata.stream`.
         heal: as for :func:`tokamata.stream`; the probabilities of a healed prompt are those after the prompt
             without its last token, of the text of this token followed by that of the value.
-        batch_size: how many token sequences the model reads together, at most.  Its cache holds so many copies
-            of the prompt.
+        batch_size: how many token sequences the model reads together, at most.  Its cache holds so many
+            copies of the prompt.
         max_texts: how many texts the constraint may have.
         cancel: stops the work, from another thread.
 

@@ -94,7 +94,6 @@ class Closing:
         log_closed: ``float64[values]``, natural logarithms of the closed masses.
         bounds: of each value, ``float64[values]`` each: lower and upper, normalized.
         log_mass: natural logarithms of all closed, and of all closed and open mass.
-        is_complete: whether nothing is open.
 
     Args:
         graph: the token sequences.
@@ -148,6 +147,7 @@ class Closing:
 
     @property
     def is_complete(self) -> bool:
+        """Whether nothing is open."""
         return not self._open
 
     def _add(self, spot: Spot, parent: Prefix | None, token: int, log_mass: float) -> None:

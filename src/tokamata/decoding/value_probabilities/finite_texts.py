@@ -129,7 +129,7 @@ def _paths(compiled: CompiledConstraint[Any]) -> int:
 def _advice(constraint: Constraint[Any]) -> str:
     if isinstance(constraint, JsonConstraint):
         return (
-            'pass spelling="plain" and whitespace="compact", with which a value has few texts, or ask for fewer '
-            "values"
+            'pass spelling="plain" and whitespace="compact", with which a value has few texts, or ask for '
+            "fewer values"
         )
     return "give a constraint with fewer texts"

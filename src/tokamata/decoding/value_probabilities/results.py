@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Probability", "ValueProbabilities", "key_of_value"]
@@ -37,8 +39,8 @@ class Probability:
 class ValueProbabilities(Mapping[_T, Probability], Generic[_T]):
     """How a model distributes its probability over the values of a constraint, the most probable first.
 
-    A mapping: ``result[value]`` is the :class:`Probability` of a value, normalized over all values.  Values of
-    equal probability are in the order of their texts, shorter ones first.  Values need not be hashable.
+    A mapping: ``result[value]`` is the :class:`Probability` of a value, normalized over all values.  Values
+    of equal probability are in the order of their texts, shorter ones first.  Values need not be hashable.
 
     Attributes:
         legal_mass: the probability that the model, unmasked, writes any text of the constraint: how far the
@@ -98,8 +100,6 @@ class ValueProbabilities(Mapping[_T, Probability], Generic[_T]):
             KeyError: the constraint does not have this value.
         """
         place = self._places.get(key_of_value(value))
-        if place is None:  # another type that compares equal, as the str of a Match
-            place = next((place for place, each in enumerate(self._values) if each == value), None)
         if place is None:
             raise KeyError(value)
         return self._probabilities[place]
@@ -128,7 +128,15 @@ class ValueProbabilities(Mapping[_T, Probability], Generic[_T]):
 
 
 def key_of_value(value: Any) -> Hashable:
-    """A key that tells values apart: ``True`` and ``1`` are equal, and two values of a constraint."""
+    """A key that tells values apart as JSON does: ``True`` and ``1`` differ, ``1`` and ``1.0`` do not."""
+    if isinstance(value, bool):
+        return "flag", value
+    if isinstance(value, (int, float, Decimal, str)) and not isinstance(value, Enum):
+        return "str" if isinstance(value, str) else "number", value
+    if isinstance(value, list):
+        return "list", tuple(map(key_of_value, value))
+    if isinstance(value, dict):
+        return "dict", frozenset((name, key_of_value(each)) for name, each in value.items())
     try:
         hash(value)
     except TypeError:

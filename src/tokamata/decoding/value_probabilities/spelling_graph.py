@@ -1,7 +1,7 @@
 """The token sequences that spell the texts of a constraint, as a graph that is made as it is walked.
 
-A node is a position in a text, with the matcher there.  With ``tokenization="any"`` all token sequences of one
-beginning of a text share a node, since the same tokens follow all of them::
+A node is a position in a text, with the matcher there.  With ``tokenization="any"`` all token sequences of
+one beginning of a text share a node, since the same tokens follow all of them::
 
     texts   abc abd      ""  --a-->  "a"  --b-->  "ab"  --c-->  "abc"
     tokens  a b c d ab   ""  -------ab---------->  |    --d-->  "abd"
