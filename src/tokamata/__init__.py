@@ -39,6 +39,8 @@ from tokamata.constraints.tool_formats import ToolFormat
 from tokamata.constraints.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.constraints.type_constraints import type as type
 from tokamata.decoding import (
+    Beam,
+    Beams,
     Generation,
     Probability,
     Sampling,
@@ -46,6 +48,7 @@ from tokamata.decoding import (
     Stream,
     Timing,
     ValueProbabilities,
+    beam_search,
     generate,
     probabilities,
     stream,
@@ -137,6 +140,8 @@ __all__ = [
     "AlgebraError",
     "Answer",
     "ArgumentError",
+    "Beam",
+    "Beams",
     "BudgetError",
     "BusyError",
     "CancelToken",
@@ -233,6 +238,7 @@ __all__ = [
     "VocabularyError",
     "VocabularyWarning",
     "apply_mask",
+    "beam_search",
     "choice",
     "control_token",
     "delimited_list",
