@@ -18,10 +18,10 @@ No text except those that begin with "ba" and "ab" has more than .2.  If "ba" en
 probable text, whatever was given up.
 
 Step: masks of all beams within the budget, one call of the model, the best ``candidates`` tokens of each
-beam, and a matcher for each of these, which ``fork`` makes in constant time; nothing is replayed.  A text that is
-complete takes no place.  Probabilities only fall, so the search ends when what the beams carry cannot change
-the list any more.  With canonical tokenization a text has one sequence, so one beam must not exceed the last
-text of the list; otherwise all beams together must not reorder it.
+beam, and a matcher for each of these, which ``fork`` makes in constant time; nothing is replayed.  A text
+that is complete takes no place.  Probabilities only fall, so the search ends when what the beams carry cannot
+change the list any more.  With canonical tokenization a text has one sequence, so no beam may exceed the last
+text of the list; otherwise all beams together must not be able to reorder it.
 
 Ties go to fewer tokens, then to the smaller ids.
 

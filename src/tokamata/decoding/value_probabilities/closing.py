@@ -5,17 +5,8 @@ may be thousands of them, nearly all of which carry nearly nothing.
 
 How.  The *mass* of a token sequence is its probability under the model, unmasked.  Sequences are *open* until
 the model has read them, and *closed* when they spell a whole text.  Reading an open sequence divides its mass
-among the legal ones that continue it, and drops the rest.  So at any time, with ``l(v)`` the closed mass of
-value v, ``f(v)`` the mass of the open sequences that may still become v, ``o(v)`` the mass of those that can
-become v alone, ``L`` and ``F`` the sums of all that is closed and open::
-
-                 l(v)                                       l(v) + f(v)
-    -------------------------   <=   P(v | legal)   <=   ---------------
-         L + F - o(v)                                        L + f(v)
-
-On the left everything that can go elsewhere does, and what can only go to v is lost; on the right everything
-that can go to v does, and the rest is lost.  Both cases are possible as far as is known, so no bound is
-tighter.
+among the legal ones that continue it, and drops the rest.  :mod:`.intervals` says what closed and open masses
+prove about the probabilities of values::
 
     texts yes, no; read: the prompt      open: yes .5   y .02   no .3   n .01        lower   upper
     read: y                              closed yes .5, no .3; open: n .01           yes .617    .625
@@ -37,6 +28,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from tokamata.decoding.prefixes import Prefix, PrefixReader
+from tokamata.decoding.value_probabilities.intervals import intervals
 from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph, Spot
 from tokamata.errors import GenerationError
 
@@ -119,7 +111,7 @@ class Closing:
         self._needs_stop, self._batch_size, self._watch = needs_stop, batch_size, watch
         self._open: dict[int, list[tuple[float, int, _Open]]] = {}  # by length: a heap, heaviest first
         self._order = itertools.count()
-        self._spans: dict[bytes, tuple[npt.NDArray[np.intp], bool]] = {}
+        self._spans: dict[bytes, npt.NDArray[np.intp]] = {}
         self.log_closed = np.full(texts.count, -math.inf)
         self._add(graph.start, None, -1, 0.0)
 
@@ -193,35 +185,25 @@ class Closing:
                 "model, or ask for other values"
             )
         closed = np.exp(self.log_closed - peak)
-        may_become, only = np.zeros_like(closed), np.zeros_like(closed)
-        every = 0.0
-        for text, scores in by_text.items():
-            mass = math.fsum(math.exp(score - peak) for score in scores)
-            values, is_one = self._values_after(text)
-            may_become[values] += mass  # each value once
-            if is_one:
-                only[values] += mass
-            every += mass
-        total = float(closed.sum())
-        with np.errstate(invalid="ignore"):
-            lower = closed / (total + (every - only))
-            upper = (closed + may_become) / (total + may_become)
-        # 0 / 0: nothing is closed yet, and all that is open leads here; or to values without any mass.
-        self.bounds = np.nan_to_num(lower, nan=0.0), np.where(np.isnan(upper), 0.0, np.minimum(upper, 1.0))
+        masses = [
+            (self._values_after(text), math.fsum(math.exp(score - peak) for score in scores))
+            for text, scores in by_text.items()
+        ]
+        self.bounds = intervals(closed, masses)
+        total, every = float(closed.sum()), math.fsum(mass for _, mass in masses)
         self.log_mass = (
             peak + math.log(total) if total > 0 else -math.inf,
             peak + math.log(total + every) if total + every > 0 else -math.inf,
         )
 
-    def _values_after(self, text: bytes) -> tuple[npt.NDArray[np.intp], bool]:
-        """The values of the texts with this beginning, each once; and whether it is a single one."""
+    def _values_after(self, text: bytes) -> npt.NDArray[np.intp]:
+        """The values of the texts with this beginning, each once."""
         import numpy as np
 
         known = self._spans.get(text)
         if known is None:
             begin, end = self._texts.span(text)
-            values = np.unique(self._texts.values[begin:end])
-            known = self._spans[text] = values, len(values) == 1
+            known = self._spans[text] = np.unique(self._texts.values[begin:end])
         return known
 
     def _width(self) -> float:
