@@ -41,6 +41,8 @@ from tokamata.constraints.type_constraints import type as type
 from tokamata.decoding import (
     Beam,
     Beams,
+    Field,
+    FieldProbabilities,
     Generation,
     Probability,
     Sampling,
@@ -164,6 +166,8 @@ __all__ = [
     "EmptyConstraintError",
     "Event",
     "Explanation",
+    "Field",
+    "FieldProbabilities",
     "ForkError",
     "FoundRewrite",
     "Generation",

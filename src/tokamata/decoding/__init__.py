@@ -1,14 +1,19 @@
 """Decoding: a language model writes text under a constraint."""
 
-from tokamata.decoding.beams import Beam, Beams, beam_search
+from tokamata.decoding.beams.results import Beam, Beams
+from tokamata.decoding.beams.searching import beam_search
+from tokamata.decoding.field_probabilities.fields import Field, FieldProbabilities
 from tokamata.decoding.generate import Settings, Stream, generate, stream
 from tokamata.decoding.results import Generation, Step, Timing
 from tokamata.decoding.sampling import Sampling
-from tokamata.decoding.value_probabilities import Probability, ValueProbabilities, probabilities
+from tokamata.decoding.value_probabilities.asking import probabilities
+from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities
 
 __all__ = [
     "Beam",
     "Beams",
+    "Field",
+    "FieldProbabilities",
     "Generation",
     "Probability",
     "Sampling",

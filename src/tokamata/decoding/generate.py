@@ -72,6 +72,7 @@ class Settings(TypedDict, total=False):
     draft: Any
     draft_tokens: int
     placeholders: Sequence[str]
+    probabilities: bool
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -145,6 +146,7 @@ def stream(
     draft: Any = None,
     draft_tokens: int = 8,
     placeholders: Sequence[str] = (),
+    probabilities: bool = False,
 ) -> Stream[_T]:
     """Write text under a constraint, token by token.
 
@@ -182,6 +184,8 @@ def stream(
             smaller model with the same tokens, the text itself does not change either.
         draft_tokens: how many tokens are proposed for a call, at most; at least 1.
         placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
+        probabilities: keep the probabilities of the choices, for
+            :meth:`tokamata.Generation.parse_with_probabilities`; some 800 bytes for each token.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -212,6 +216,7 @@ def stream(
         draft,
         draft_tokens,
         placeholders,
+        probabilities,
     )
     if several_prompts(prompt) is not None:
         hint = "call tokamata.generate for several"
@@ -281,7 +286,7 @@ def generate(
 
     The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
     ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
-    ``draft``, ``draft_tokens``, ``placeholders``.
+    ``draft``, ``draft_tokens``, ``placeholders``, ``probabilities``.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
+from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.errors import GenerationError
@@ -49,6 +50,7 @@ class Task(Generic[_T]):
         max_new_tokens: the budget.
         jump: whether to write certain tokens without the model.
         events: reports the values that close, or ``None``.
+        records: whether to keep the choices, for the probabilities of fields.
     """
 
     vocabulary: Vocabulary
@@ -60,6 +62,7 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
+    records: bool = False
 
     @property
     def budget(self) -> int:
@@ -96,6 +99,7 @@ class Row(Generic[_T]):
         self.drafter = drafter
         self.drafted = self.accepted = 0
         self._log_probability = 0.0
+        self._record = Record() if task.records else None
 
     @property
     def tokens_left(self) -> int:
@@ -165,6 +169,8 @@ class Row(Generic[_T]):
             GenerationError: the logits leave no allowed token.
         """
         self._certain = None
+        if self._record is not None:
+            self._record.see(logits)
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -177,6 +183,8 @@ class Row(Generic[_T]):
             return self._write(token, log_probability, jumped=False)
         self._advance(token)
         self._log_probability += log_probability
+        if self._record is not None:
+            self._record.write(token, b"", log_probability)
         self._finish("stop", token)
         return None
 
@@ -219,6 +227,8 @@ class Row(Generic[_T]):
         events = self._closed(new)
         step = Step(token, new, self._decoder.decode(new), log_probability, jumped, events)
         self._log_probability += log_probability
+        if self._record is not None:
+            self._record.write(token, data, log_probability)
         self._tokens.append(token)
         self.unread.append(token)
         self._texts.append(step.text)
@@ -256,4 +266,5 @@ class Row(Generic[_T]):
             self.drafted,
             self.accepted,
             self._controlled.compiled if self._controlled is not None else None,
+            None if self._record is None else (self._record, self._vocabulary),
         )

@@ -66,6 +66,7 @@ class Options:
     draft: Any = None
     draft_tokens: int = 8
     placeholders: Sequence[str] = ()
+    probabilities: bool = False
 
     @property
     def drafted_tokens(self) -> int:
@@ -79,6 +80,7 @@ class Options:
         checked_choice("tokenization", self.tokenization, ("any", "canonical"))
         checked_choice("on_noncanonical", self.on_noncanonical, ("error", "fresh"))
         checked_flag("jump", self.jump)
+        checked_flag("probabilities", self.probabilities)
         checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
         check_draft(self.draft)
         checked_whole("draft_tokens", self.draft_tokens, 1, 1024)
@@ -187,6 +189,7 @@ class _Compiler:
             options.max_new_tokens,
             options.jump,
             _event_reader(given),
+            options.probabilities,
         )
 
     def _last_text(self, prompt: list[int]) -> list[int]:

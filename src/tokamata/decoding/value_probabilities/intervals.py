@@ -1,7 +1,7 @@
 """What is proved about the probabilities of values by masses that are partly known.
 
-Each value has a *closed* mass, which is surely its own.  *Open* masses may still go to one of several values
-each, in any shares, or to none of them.  With ``l(v)`` the closed mass of value v, ``f(v)`` the open mass that
+Each value has a *closed* mass, which is surely its own.  *Open* masses may still go to several values each,
+in any shares, or to none of them.  With ``l(v)`` the closed mass of value v, ``f(v)`` the open mass that
 may go to v, ``o(v)`` the open mass that can go to v alone, and ``L`` and ``F`` the sums of all that is closed
 and open::
 
@@ -48,7 +48,7 @@ def intervals(
         every += mass
     total = float(closed.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
-        lower = closed / (total + (every - only))
+        lower = closed / (total + np.maximum(every - only, 0.0))
         upper = (closed + may_go) / (total + may_go)
     # 0 / 0: no closed mass, and nothing that must go elsewhere; or no mass that could come.
     return np.nan_to_num(lower, nan=0.0), np.where(np.isnan(upper), 0.0, np.minimum(upper, 1.0))
