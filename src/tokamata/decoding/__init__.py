@@ -2,7 +2,7 @@
 
 from tokamata.decoding.beams.results import Beam, Beams
 from tokamata.decoding.beams.searching import beam_search
-from tokamata.decoding.field_probabilities.fields import Field, FieldProbabilities
+from tokamata.decoding.field_probabilities.fields import FieldProbabilities, FieldProbability
 from tokamata.decoding.generate import Settings, Stream, generate, stream
 from tokamata.decoding.results import Generation, Step, Timing
 from tokamata.decoding.sampling import Sampling
@@ -12,8 +12,8 @@ from tokamata.decoding.value_probabilities.results import Probability, ValueProb
 __all__ = [
     "Beam",
     "Beams",
-    "Field",
     "FieldProbabilities",
+    "FieldProbability",
     "Generation",
     "Probability",
     "Sampling",

@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from tokamata.values.json_events import Event
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["Field", "FieldProbabilities", "fields_of"]
+__all__ = ["FieldProbabilities", "FieldProbability", "fields_of"]
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Field:
+class FieldProbability:
     """A field of a text.
 
     Attributes:
@@ -77,18 +77,18 @@ class Field:
         return math.exp(self.log_probability)
 
 
-class FieldProbabilities(Mapping[str, Field], Generic[_T]):
+class FieldProbabilities(Mapping[str, FieldProbability], Generic[_T]):
     """The value of a text, and its fields by their JSON Pointers, in the order in which they closed.
 
     Attributes:
         value: the value, as :meth:`tokamata.Generation.parse` gives it.
     """
 
-    def __init__(self, value: _T, fields: list[Field]) -> None:
+    def __init__(self, value: _T, fields: list[FieldProbability]) -> None:
         self.value = value
         self._fields = {field.pointer: field for field in fields}
 
-    def __getitem__(self, pointer: str) -> Field:
+    def __getitem__(self, pointer: str) -> FieldProbability:
         """The field at a JSON Pointer."""
         return self._fields[pointer]
 
@@ -112,7 +112,7 @@ def fields_of(
     record: Record,
     vocabulary: Vocabulary,
     limits: Limits,
-) -> list[Field]:
+) -> list[FieldProbability]:
     """The fields of a text.
 
     Args:
@@ -150,7 +150,7 @@ def fields_of(
                 shares = alternatives(possible, record, vocabulary, offsets, event.start)
                 pairs = list(zip(possible.values, shares, strict=True))
                 others = sorted(pairs, key=lambda pair: -pair[1].estimate)
-        found.append(Field(event.pointer, event.value, event.start, event.end, score, others))
+        found.append(FieldProbability(event.pointer, event.value, event.start, event.end, score, others))
     return found
 
 

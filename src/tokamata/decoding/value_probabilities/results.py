@@ -49,7 +49,7 @@ class ValueProbabilities(Mapping[_T, Probability], Generic[_T]):
         forward_passes: how often the model was called, the prompt included.
         prefixes: how many token sequences after the prompt it has read.
         is_complete: whether nothing was left unread, so that the intervals are points.
-        bound: the largest width of an interval that was asked for.
+        bound: the requested largest width of an interval.
     """
 
     def __init__(
