@@ -3,9 +3,9 @@
 Problem.  A search over token sequences asks for the model's probabilities after many prefixes, of which most
 share their beginnings.  The model's cache of keys and values holds the rows of the last batch alone.
 
-How.  Prefixes are a tree: each knows the prefix before its last token.  If all requested prefixes continue rows
-that were read last, these rows are repeated in the new order, and the rest is read in one call.  Otherwise the
-model goes back to the prompt, of whose cache a copy is kept::
+How.  Prefixes are a tree: each knows the prefix before its last token.  If all requested prefixes continue
+rows that were read last, these rows are repeated in the new order, and the rest is read in one call.
+Otherwise the model goes back to the prompt, of whose cache a copy is kept::
 
     held           requested      begins with    repeated     read
     p a b          p a b d        p a b          rows 0 0 1   d, e, f

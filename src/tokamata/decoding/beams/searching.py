@@ -145,7 +145,7 @@ class _Live(Prefix):
 
     Attributes:
         matcher: at its end.
-        text: its bytes.
+        text: its bytes, and the ids of control tokens between bytes that no text has: what tells texts apart.
         masked: natural logarithm of its probability under the masks.
         order: its place among the beginnings of a step, by their ids.
     """
@@ -240,7 +240,8 @@ class _Search:
         for token, score in zip(*best, strict=True):
             matcher = live.matcher.fork()
             matcher.advance(token)
-            text = live.text + (self._vocabulary[token] or b"")
+            data = self._vocabulary[token]
+            text = live.text + (b"\xff%d\xff" % token if data is None else data)
             child = _Live(
                 live, token, live.log_probability + score, live.masked + score - legal, matcher, text
             )
@@ -328,9 +329,10 @@ class _Search:
             tokens = end.tokens()
             stop = tokens.pop() if text.reason == "stop" else None
             matcher = end.matcher
+            data = b"".join(self._vocabulary[token] or b"" for token in tokens)
             beams.append(
                 Beam(
-                    end.text[healed:].decode("utf-8", "replace"),
+                    data[healed:].decode("utf-8", "replace"),
                     tokens,
                     stop,
                     end.masked,

@@ -18,7 +18,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
+from tokamata.calls.arguments import (
+    checked_choice,
+    checked_instance,
+    checked_number,
+    checked_whole,
+    clipped,
+)
 from tokamata.constraints.constraint import Constraint
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
@@ -29,7 +35,7 @@ from tokamata.decoding.value_probabilities.closing import Closing, Texts
 from tokamata.decoding.value_probabilities.finite_texts import finite_texts
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities, key_of_value
 from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph
-from tokamata.errors import ArgumentError
+from tokamata.errors import AlgebraError, ArgumentError
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_cancel
@@ -144,6 +150,11 @@ def probabilities(
     listed = finite_texts(cast("Constraint[_T]", plain), most, watch)
     [task] = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, Timing())
     assert task.matcher is not None, "there is a constraint"
+    if task.matcher.compiled._composed.control:
+        raise AlgebraError(
+            f"control tokens may stand in texts of {clipped(repr(plain), 200)}, and their values have no "
+            "probabilities yet; ask for the text between them"
+        )
     values: list[_T] = []
     texts_of: list[list[str]] = []
     numbers: dict[bytes, int] = {}

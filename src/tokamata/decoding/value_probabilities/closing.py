@@ -61,7 +61,9 @@ class Texts:
 
     def value_of(self, text: bytes) -> int:
         """The number of the value of a text."""
-        return int(self.values[bisect_left(self.texts, text)])
+        place = bisect_left(self.texts, text)
+        assert self.texts[place] == text, "the matcher accepts the texts that were listed"
+        return int(self.values[place])
 
     def span(self, prefix: bytes) -> tuple[int, int]:
         """The texts that begin with some bytes."""
@@ -123,7 +125,7 @@ class Closing:
             LimitExceeded, Cancelled: the work was stopped.
         """
         self._compare()
-        while self._open and self._width() > bound and self._reader.calls < most_passes:
+        while self._open and (bound == 0 or self._width() > bound) and self._reader.calls < most_passes:
             batch = self._next(bound)
             following = self._reader.read(batch)
             for row, prefix in enumerate(batch):

@@ -4,17 +4,17 @@ Problem.  Probabilities of values need the list of values.  A constraint may hav
 infinitely many, and only its automaton knows.
 
 How.  The constraint is composed with a vocabulary whose tokens are the 256 bytes, and its texts are read off
-the masks, breadth first::
+the masks, breadth first; bytes that are forced are read together::
 
-    tk.choice(["on", "off"])      bytes read    live prefixes       texts so far
-                                  0             ""
-                                  1             "o"
-                                  2             "on" "of"           "on"
-                                  3             "off"               "on" "off"
+    tk.choice(["on", "off"])      live prefixes       texts so far
+                                  ""
+                                  "o"
+                                  "on" "off"
+                                                      "on" "off"
 
-Masks are exact, so every prefix of a level leads to a text of its own: the texts so far and the prefixes of a
-level together never outnumber the texts of the constraint.  More than the bound of them prove that there are
-too many, before these are enumerated.  An infinite constraint gets there too, since its levels never end.
+Masks are exact, so every live prefix leads to a text of its own: prefixes and texts so far together never
+outnumber the texts of the constraint.  More than the bound of them prove that there are too many, before all
+are enumerated.  An infinite constraint gets there too, since its prefixes never end.
 
 Cost: a step of the engine for each byte of each text, without what texts share; 0.4 s for 10,000 words.
 Rejected: the closed form of the automaton, which grammars and JSON need not have; it only counts what was
@@ -66,27 +66,28 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
     constraint._refuse_tokens("the probability of values")
     limits, cancel = watch.within(watch.limits)
     compiled = constraint.compile(byte_vocabulary(), limits=limits, cancel=cancel)
-    level = [(b"", compiled.matcher())]
+    open_ones = [(b"", compiled.matcher())]
     found: list[bytes] = []
-    while level:
+    while open_ones:
         following = []
-        for text, matcher in level:
+        for text, matcher in open_ones:
             watch.check()
-            bits = np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")
-            for byte in np.flatnonzero(bits).tolist():
+            bits = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist()
+            for byte in bits:
                 if byte == _STOP:
                     found.append(text)
                     watch.hold(len(text))
                     continue
+                data = bytes([byte]) if len(bits) > 1 else matcher.forced_text()
                 fork = matcher.fork()
-                fork.advance(byte)
-                following.append((text + bytes([byte]), fork))
+                fork.advance_all(list(data))
+                following.append((text + data, fork))
             if len(found) + len(following) > most:
                 raise TooManyTextsError(
                     constraint.pattern, _counted(constraint, cancel), most, _advice(constraint)
                 )
-        level = following
-    return found
+        open_ones = following
+    return sorted(found, key=lambda text: (len(text), text))
 
 
 def _counted(constraint: Constraint[Any], cancel: CancelToken | None) -> int | None:
