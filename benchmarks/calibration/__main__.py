@@ -4,10 +4,10 @@
     python -m benchmarks.calibration --quick
 
 A small model is trained on texts with the labels happy, unhappy and unsure (:mod:`.world`).  Then it labels
-texts that are happy or unhappy, and only these two labels are admitted.  Three numbers for each label are
-compared:
+texts that are happy or unhappy, and only these two labels are admitted.  Three numbers for the probability of
+unhappy are compared:
 
-- ``tk.probabilities``: the model's own probability of a label, given that it writes one of the two; once for
+- ``tk.probabilities``: the model's own probability of the label, given that it writes one of the two; once for
   the tokenizer's own tokens, and once for all spellings;
 - under masks: the probability with which ``tk.generate`` writes it, renormalized at each token.  Here this is
   also the softmax over the tokens in which the labels first differ.
@@ -35,17 +35,18 @@ from benchmarks.common.program import parser_for, progress, run
 from benchmarks.common.report import Report, Target
 
 _ADMITTED = LABELS[:2]
+_ASKED = f" {LABELS[1]}"
 _BINS = 10
 
 
 class Answer(NamedTuple):
-    """What one method says of one label of one text.
+    """What one method says of one text.
 
     Attributes:
         method: the name of the method.
-        probability: what it says.
-        truth: the probability from which the label was drawn, given that it is admitted.
-        is_right: whether the label is that of the text.
+        probability: of the label unhappy.
+        truth: the probability with which the label was drawn, given that it is admitted.
+        is_right: whether the text has the label.
     """
 
     method: str
@@ -79,7 +80,7 @@ def measure(options: Namespace, work: Path) -> Report:
     frame = pd.DataFrame(answers)
     report = Report(environment.describe())
     rows = [_row(method, part) for method, part in frame.groupby("method", sort=False)]
-    report.add("Two labels of a text, %", rows, [f"{len(frame) // len(rows):,} answers of each method"])
+    report.add("The label unhappy, %", rows, [f"{len(frame) // len(rows):,} answers of each method"])
     report.keep("answers", frame)
     report.targets.append(Target("ECE of tk.probabilities", rows[0]["ECE"], 3.0, "%"))
     report.picture = partial(_draw, frame)
@@ -94,20 +95,20 @@ class _Asking:
         self._choice = tk.choice([f" {label}" for label in _ADMITTED])
 
     def answers(self, text: Text) -> list[Answer]:
-        """What each method says of each label."""
+        """What each method says of a text."""
         settings: dict[str, Any] = {"tokenization": "canonical", "heal": False}
         own = tk.probabilities(self._model, self._tokenizer, text.prompt, self._choice, **settings)
         every = tk.probabilities(self._model, self._tokenizer, text.prompt, self._choice)
         beams = tk.beam_search(self._model, self._tokenizer, text.prompt, self._choice, beams=9, **settings)
         masked = {beam.text: math.exp(beam.log_probability) for beam in beams}
-        admitted = sum(text.probabilities[: len(_ADMITTED)])
-        found = []
-        for place, label in enumerate(_ADMITTED):
-            truth, is_right = text.probabilities[place] / admitted, label == text.label
-            found.append(Answer("tk.probabilities, canonical", own[f" {label}"].estimate, truth, is_right))
-            found.append(Answer("tk.probabilities, any", every[f" {label}"].estimate, truth, is_right))
-            found.append(Answer("under masks", masked[f" {label}"], truth, is_right))
-        return found
+        truth = text.probabilities[1] / sum(text.probabilities[: len(_ADMITTED)])
+        said = {
+            "tk.probabilities, canonical": own[_ASKED].estimate,
+            "tk.probabilities, any": every[_ASKED].estimate,
+            "under masks": masked[_ASKED],
+        }
+        is_right = text.label == LABELS[1]
+        return [Answer(method, share, truth, is_right) for method, share in said.items()]
 
 
 def _bins(part: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +140,7 @@ def _draw(frame: pd.DataFrame, path: Path) -> None:
     for number, (method, part) in enumerate(frame.groupby("method", sort=False)):
         bins = _bins(part)
         plots.line(axis, number, bins["said"], bins["right"], str(method))
-    axis.set(xlabel="probability of the label", ylabel="how often it was right", aspect="equal")
+    axis.set(xlabel="probability of unhappy", ylabel="share of unhappy texts", aspect="equal")
     axis.legend(fontsize=7.5, frameon=False, loc="upper left")
     plots.save(figure, path, "Ten bins; dotted: what is said is what happens.")
 

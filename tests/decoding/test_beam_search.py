@@ -17,7 +17,7 @@ import transformers
 import tokamata as tk
 from tests.support.models.fakes import Constant, Counting, byte_level
 from tests.support.models.path_judge import PathJudge
-from tests.support.models.small_models import KINDS, config_of, small_model
+from tests.support.models.small_models import KINDS, config_of, small_model, small_tokenizer
 from tokamata.decoding.hosts import vocabulary_of
 
 TOKENIZER = byte_level(["a b", "b a", "ab a", "c c", "a a"])
@@ -227,7 +227,16 @@ def test_a_token_costs_one_token() -> None:
     assert len(counting.read) == prompt + found.forward_passes - 1  # of the first row
 
 
-def test_control_tokens_and_values() -> None:
+def test_control_tokens_tell_texts_apart() -> None:
+    tokenizer = small_tokenizer()
+    model = small_model(len(tokenizer))
+    either = tk.control_token("<pad>") | tk.control_token("<end_of_turn>") | tk.literal("")
+    found = tk.beam_search(model, tokenizer, PROMPT, either)
+    assert sorted(beam.tokens for beam in found) == [[], [0], [3]]
+    assert {beam.text for beam in found} == {""}
+
+
+def test_values_and_pickles() -> None:
     constraint = tk.type(list[bool], whitespace="compact")
     found = tk.beam_search(MODEL, TOKENIZER, PROMPT, constraint, beams=2, max_new_tokens=12)
     for beam in found:

@@ -18,7 +18,7 @@ import transformers
 import tokamata as tk
 from tests.support.models.fakes import Constant, Counting, byte_level
 from tests.support.models.path_judge import PathJudge
-from tests.support.models.small_models import KINDS, config_of, small_model
+from tests.support.models.small_models import KINDS, config_of, small_model, small_tokenizer
 from tokamata.decoding.hosts import vocabulary_of
 
 LETTERS = "abc"
@@ -281,6 +281,10 @@ def test_what_has_no_probabilities_is_refused() -> None:
         tk.probabilities(Constant(logits), TOKENIZER, PROMPT, choice, tokenization="canonical")
     with pytest.raises(tk.AlgebraError):
         tk.probabilities(MODEL, TOKENIZER, PROMPT, tk.control_token("<eos>"))
+    tokenizer = small_tokenizer()
+    tagged = tk.tag("<pad>", tk.choice(["a", "b"]), "<bos>")  # spelled, or by its control tokens
+    with pytest.raises(tk.AlgebraError, match="control tokens may stand"):
+        tk.probabilities(small_model(len(tokenizer)), tokenizer, PROMPT, tagged)
     with pytest.raises(tk.ArgumentError, match="single prompt"):
         tk.probabilities(MODEL, TOKENIZER, ["a", "b"], choice)
     narrow = SimpleNamespace(vocab_size=width)
