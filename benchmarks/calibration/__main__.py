@@ -4,13 +4,13 @@
     python -m benchmarks.calibration --quick
 
 A small model is trained on texts with the labels happy, unhappy and unsure (:mod:`.world`).  Then it labels
-texts that are happy or unhappy, and only these two labels are admitted.  Three numbers for the probability of
-unhappy are compared:
+texts that are happy or unhappy, and only these two labels are admitted.  Three numbers for the probability
+of unhappy are compared:
 
-- ``tk.probabilities``: the model's own probability of the label, given that it writes one of the two; once for
-  the tokenizer's own tokens, and once for all spellings;
-- under masks: the probability with which ``tk.generate`` writes it, renormalized at each token.  Here this is
-  also the softmax over the tokens in which the labels first differ.
+- ``tk.probabilities``: the model's own probability of the label, given that it writes one of the two; once
+  for the tokenizer's own tokens, and once for all spellings;
+- under masks: the probability with which ``tk.generate`` writes it, renormalized at each token.  Here this
+  is also the softmax over the tokens in which the labels first differ.
 
 *ECE* is the expected calibration error: answers are sorted by their probability into ten bins, and the
 distances between mean probability and frequency of being right are averaged, weighted by the sizes of the

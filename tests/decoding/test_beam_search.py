@@ -140,6 +140,16 @@ def test_few_beams_know_what_they_gave_up(seed: int) -> None:
         assert expected[found[0].text] >= max(expected.values()) * (1 - 1e-4)
 
 
+def test_what_finds_no_place_is_added_up() -> None:
+    """All tokens are equally probable: what one beam finds is a small part of all texts."""
+    model = Constant(torch.zeros(len(TOKENIZER)))
+    found = tk.beam_search(model, TOKENIZER, PROMPT, tk.regex("[abc]{6}"), beams=1)
+    every = math.fsum(truth(judge_of(model), "[abc]{6}", 256).values())
+    least = math.exp(found[0].model_log_probability)
+    assert every > 20 * least
+    assert every <= 10 * least + math.exp(found.unexplored_log_probability)
+
+
 def test_the_score_is_of_the_model_and_the_masked_one_is_beside_it() -> None:
     found = tk.beam_search(MODEL, TOKENIZER, PROMPT, tk.choice(["ab", "cc"]), tokenization="canonical")
     both = JUDGE.masses({text: [tuple(TOKENIZER(text)["input_ids"])] for text in ("ab", "cc")}, False)

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import tokamata as tk
-from tests.support.models.fakes import byte_level
+from tests.support.models.fakes import Constant, byte_level
 from tests.support.models.small_models import small_model
 from tokamata.decoding.hosts import vocabulary_of
 
@@ -142,6 +142,31 @@ def test_alternatives_contain_the_law(tokenizer: Any, seed: int) -> None:
             assert probability.lower <= probability.estimate <= probability.upper
             if tokenizer is BYTES_ALONE and pointer == "/ok":  # the first byte decides
                 assert probability.width < 1e-9
+
+
+def test_a_token_that_ends_before_the_value_leaves_it_open() -> None:
+    """``":t`` was written, and ``":`` was nearly as probable: it may lead to either value."""
+    logits = torch.full((len(TOKENIZER),), -2.0)
+    for piece, score in (('":t', 6.0), ('":', 5.5), ("t", 2.0), ("f", 2.5), ("fa", 2.0)):
+        logits[TOKENIZER.convert_tokens_to_ids(piece)] = score
+    model = Constant(logits)
+    flag = tk.json_schema(
+        {"type": "object", "properties": {"k": {"type": "boolean"}}, "required": ["k"],
+         "additionalProperties": False},
+        whitespace="compact", spelling="plain",
+    )  # fmt: skip
+    compiled = flag.compile(vocabulary_of(model, TOKENIZER))
+    result = tk.generate(model, TOKENIZER, PROMPT, compiled, greedy=True, probabilities=True)
+    field = result.parse_with_probabilities()["/k"]
+    first = TOKENIZER.convert_ids_to_tokens(result.tokens).index('":t')
+    law = Law(model, TOKENIZER, compiled).values(
+        result.tokens[:first], result.text.encode(), field.start, 256 - first
+    )
+    total = math.fsum(law.values())
+    assert field.alternatives is not None
+    for value, probability in field.alternatives:
+        assert probability.lower - 1e-6 <= law[json.dumps(value)] / total <= probability.upper + 1e-6
+        assert probability.width > 0.1
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import annotated_types
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -20,6 +21,7 @@ from tests.support.models.fakes import Constant, Counting, byte_level
 from tests.support.models.path_judge import PathJudge
 from tests.support.models.small_models import KINDS, config_of, small_model, small_tokenizer
 from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding.value_probabilities.intervals import intervals
 
 LETTERS = "abc"
 TOKENIZER = byte_level(["a b", "b c", "ab c", "c c", "a a", "aa a"])
@@ -178,6 +180,45 @@ def test_intervals_of_values_with_several_texts() -> None:
         expected = (masses["10"] + masses["10.0"]) / total
         assert found[10].lower - 1e-5 <= expected <= found[10].upper + 1e-5
     assert tk.probabilities(MODEL, TOKENIZER, PROMPT, one, bound=0.01).width <= 0.01
+
+
+def test_a_single_value_is_certain_before_everything_is_read() -> None:
+    """What is open can only become this value, by any of its texts."""
+    one = tk.json_schema({"enum": [10]}, spelling="plain")  # 10 and 10.0
+    found = tk.probabilities(MODEL, TOKENIZER, PROMPT, one, bound=1e-9, batch_size=1)
+    assert found[10].lower == found[10].upper == 1
+    assert not found.is_complete
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_intervals_are_the_extremes_of_all_ways_to_close_them(seed: int) -> None:
+    """Each open mass goes to one of its values or is lost: the extremes are among these."""
+    draw = random.Random(seed)
+    closed = np.array([draw.choice([0.0, draw.random()]) for _ in range(3)])
+    masses = [(draw.sample(range(3), draw.randint(1, 3)), draw.random()) for _ in range(4)]
+    lower, upper = intervals(closed, [(np.array(values), mass) for values, mass in masses])
+    seen = []
+    for goes in itertools.product(*[[*values, None] for values, _ in masses]):
+        ends = closed.copy()
+        for value, (_, mass) in zip(goes, masses, strict=True):
+            if value is not None:
+                ends[value] += mass
+        if ends.sum() > 0:
+            seen.append(ends / ends.sum())
+    assert lower.tolist() == pytest.approx(np.min(seen, axis=0).tolist())
+    assert upper.tolist() == pytest.approx(np.max(seen, axis=0).tolist())
+
+
+def test_all_stop_tokens_count() -> None:
+    model = small_model(len(TOKENIZER), seed=3, eos=[0, 70])
+    vocabulary = vocabulary_of(model, TOKENIZER)
+    assert set(vocabulary.stop) == {0, 70}
+    texts = ["a", "ab"]
+    judge = judge_of(model)
+    expected = judge.masses({text: judge.spellings(text.encode()) for text in texts}, True)
+    found = tk.probabilities(model, TOKENIZER, PROMPT, tk.choice(texts), bound=0, end="stop")
+    assert found.legal_mass.lower == pytest.approx(math.fsum(expected.values()), rel=1e-4)
+    assert found["a"].estimate == pytest.approx(expected["a"] / math.fsum(expected.values()), rel=1e-4)
 
 
 def test_true_and_one_are_two_values_and_lists_are_values() -> None:
