@@ -145,9 +145,9 @@ def test_alternatives_contain_the_law(tokenizer: Any, seed: int) -> None:
 
 
 def test_a_token_that_ends_before_the_value_leaves_it_open() -> None:
-    """``":t`` was written, and ``":`` was nearly as probable: it may lead to either value."""
+    """``":t`` was written, and the quote alone was nearly as probable: it may lead to either value."""
     logits = torch.full((len(TOKENIZER),), -2.0)
-    for piece, score in (('":t', 6.0), ('":', 5.5), ("t", 2.0), ("f", 2.5), ("fa", 2.0)):
+    for piece, score in (('":t', 6.0), ('"', 5.5), ("t", 2.0), ("f", 2.5), ("fa", 2.0)):
         logits[TOKENIZER.convert_tokens_to_ids(piece)] = score
     model = Constant(logits)
     flag = tk.json_schema(
