@@ -14,7 +14,8 @@ of unhappy are compared:
 
 *ECE* is the expected calibration error: answers are sorted by their probability into ten bins, and the
 distances between mean probability and frequency of being right are averaged, weighted by the sizes of the
-bins.  *Off* is the mean distance to the true probability, from which the label was drawn.
+bins.  That of the true probability, from which the label was drawn, is the noise of so many texts.  *Off* is
+the mean distance to the true probability.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ class _Asking:
             "tk.probabilities, canonical": own[_ASKED].estimate,
             "tk.probabilities, any": every[_ASKED].estimate,
             "under masks": masked[_ASKED],
+            "the true probability": truth,
         }
         is_right = text.label == LABELS[1]
         return [Answer(method, share, truth, is_right) for method, share in said.items()]
