@@ -221,6 +221,8 @@ def test_types_have_values_and_fields() -> None:
     assert {value for value, _ in colors} == {"red", "reed", "blue"}
     again = pickle.loads(pickle.dumps(found))
     assert again["/ok"] == found["/ok"]
+    sent = pickle.loads(pickle.dumps(result)).parse_with_probabilities()  # without the vocabulary
+    assert sent["/color"] == found["/color"]
     assert "/color" in repr(found)
 
 

@@ -185,7 +185,7 @@ def stream(
         draft_tokens: how many tokens are proposed for a call, at most; at least 1.
         placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
         probabilities: keep the probabilities of the choices, for
-            :meth:`tokamata.Generation.parse_with_probabilities`; some 800 bytes for each token.
+            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tokamata.decoding.field_probabilities.fields import FieldProbabilities
     from tokamata.decoding.field_probabilities.recording import Record
     from tokamata.values.events import Event
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
 
@@ -121,7 +120,7 @@ class Generation(Generic[_T]):
     drafted: int = field(default=0, repr=False, compare=False)
     accepted: int = field(default=0, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
-    _record: tuple[Record, Vocabulary] | None = field(default=None, repr=False, compare=False)
+    _record: Record | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
@@ -180,6 +179,5 @@ class Generation(Generic[_T]):
         plain: Any = self.constraint
         if isinstance(plain, CompiledConstraint):
             limits, plain = plain.limits, plain.constraint
-        record, vocabulary = self._record
         data, healed = self.text.encode(), len(self.healed.encode())
-        return FieldProbabilities(value, fields_of(plain, data, healed, record, vocabulary, limits))
+        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, limits))

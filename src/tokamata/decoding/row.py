@@ -170,7 +170,7 @@ class Row(Generic[_T]):
         """
         self._certain = None
         if self._record is not None:
-            self._record.see(logits)
+            self._record.see(logits, self._vocabulary)
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -266,5 +266,5 @@ class Row(Generic[_T]):
             self.drafted,
             self.accepted,
             self._controlled.compiled if self._controlled is not None else None,
-            None if self._record is None else (self._record, self._vocabulary),
+            self._record,
         )

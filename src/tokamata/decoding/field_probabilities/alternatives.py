@@ -34,28 +34,26 @@ from tokamata.decoding.value_probabilities.results import Probability
 
 if TYPE_CHECKING:
     from tokamata.decoding.field_probabilities.recording import Record
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["alternatives"]
 
 
 def alternatives(
-    possible: PossibleValues, record: Record, vocabulary: Vocabulary, offsets: list[int], start: int
+    possible: PossibleValues, record: Record, offsets: list[int], start: int
 ) -> list[Probability]:
     """The probability of each possible value of a field.
 
     Args:
         possible: the values.
         record: the choices.
-        vocabulary: the bytes of tokens.
         offsets: where each token begins in the text, and where the last one ends.
         start: where the value begins.
     """
     import numpy as np
 
-    written = b"".join(record.data)
+    written = b"".join(choice.data for choice in record.choices)
     base = offsets[0]
-    first = next(step for step in range(len(record.data)) if offsets[step + 1] > start)
+    first = next(step for step in range(len(record.choices)) if offsets[step + 1] > start)
     masses: list[tuple[list[int], float]] = []
     reach = 1.0  # the probability of the tokens of the value so far, given the text before the first of them
     values = list(range(len(possible.values)))
@@ -64,16 +62,15 @@ def alternatives(
         before = written[start - base : max(begin, start) - base]
         missing = written[begin - base : max(begin, start) - base]
         unknown = 1.0
-        for token, score in zip(choice.tokens, choice.log_probabilities, strict=True):
-            if token != choice.token:
-                mass = math.exp(score)
-                unknown -= mass
-                masses.append((_after(possible, vocabulary[token] or b"", missing, before), reach * mass))
+        for data, score in choice.others:
+            mass = math.exp(score)
+            unknown -= mass
+            masses.append((_after(possible, data, missing, before), reach * mass))
         chosen = math.exp(choice.log_probability)
         if not choice.has_all:  # what was not recorded may lead to any value that is possible here
             masses.append((values, reach * max(unknown - chosen, 0.0)))
         reach *= chosen
-        values = _after(possible, record.data[step], missing, before)
+        values = _after(possible, choice.data, missing, before)
         if len(values) < 2:
             break
     else:  # the text has ended, and with it the value

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from tokamata.matching.matchers import Matcher
     from tokamata.resources.limits import Limits
     from tokamata.values.json_events import Event
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["FieldProbabilities", "FieldProbability", "fields_of"]
 
@@ -110,7 +109,6 @@ def fields_of(
     text: bytes,
     healed: int,
     record: Record,
-    vocabulary: Vocabulary,
     limits: Limits,
 ) -> list[FieldProbability]:
     """The fields of a text.
@@ -120,7 +118,6 @@ def fields_of(
         text: the text.
         healed: how many bytes the tokens have before it.
         record: the choices.
-        vocabulary: the bytes of tokens.
         limits: bounds on finding the values that are possible.
 
     Raises:
@@ -129,8 +126,8 @@ def fields_of(
     reader = EventReader(constraint._form, Reading(constraint.pattern, limits, None))
     events = [*reader.feed(text), *reader.end()]
     offsets = [-healed]
-    for data in record.data:
-        offsets.append(offsets[-1] + len(data))
+    for choice in record.choices:
+        offsets.append(offsets[-1] + len(choice.data))
     leaves: list[Event] = []
     for event in events:  # values come before their containers
         if not leaves or leaves[-1].start < event.start:
@@ -147,7 +144,7 @@ def fields_of(
         if number is not None and event.start < event.end:
             possible = walk.values_before(event)
             if possible is not None:
-                shares = alternatives(possible, record, vocabulary, offsets, event.start)
+                shares = alternatives(possible, record, offsets, event.start)
                 pairs = list(zip(possible.values, shares, strict=True))
                 others = sorted(pairs, key=lambda pair: -pair[1].estimate)
         found.append(FieldProbability(event.pointer, event.value, event.start, event.end, score, others))

@@ -1,8 +1,9 @@
 """What is kept of a model's choices while a text is written, for the probabilities of its fields.
 
-Of each step the log-probability of the token that was written is kept, and the legal tokens that were most
-probable: at most 64, so that a text of 256 tokens keeps some 200 KB.  The mass of all others is known too:
-probabilities under the mask add up to 1.
+Of each step the log-probability of the token that was written is kept, and the texts and log-probabilities
+of the legal tokens that were most probable: at most 64, so that a token takes some 3 KB.  The mass of all
+others is known too: probabilities under the mask add up to 1.  The vocabulary is not kept, so that results stay small
+when they are pickled.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
+    from tokamata.vocabulary import Vocabulary
+
 __all__ = ["Choice", "Record"]
 
 _KEPT = 64  # legal tokens of a step
@@ -24,21 +27,17 @@ class Choice:
     """One step.
 
     Attributes:
-        token: the token that was written.
+        data: the bytes of the token that was written; empty for a control token and a stop token.
         log_probability: of that token, under the mask, at temperature 1.
-        tokens: the most probable legal tokens, the most probable first.
-        log_probabilities: of these, likewise.
+        others: the bytes of the other legal tokens that were most probable, likewise, each with its
+            log-probability; the most probable first.
+        has_all: whether no legal token is missing among them.
     """
 
-    token: int
+    data: bytes
     log_probability: float
-    tokens: tuple[int, ...]
-    log_probabilities: tuple[float, ...]
-
-    @property
-    def has_all(self) -> bool:
-        """Whether no legal token is missing in ``tokens``."""
-        return len(self.tokens) < _KEPT
+    others: tuple[tuple[bytes, float], ...]
+    has_all: bool
 
 
 class Record:
@@ -46,30 +45,31 @@ class Record:
 
     Attributes:
         choices: the choices.
-        data: the bytes of the tokens; empty for control tokens and stop tokens.
     """
 
     def __init__(self) -> None:
         self.choices: list[Choice] = []
-        self.data: list[bytes] = []
-        self._likely: tuple[tuple[int, ...], tuple[float, ...]] | None = None
+        self._likely: list[tuple[int, bytes, float]] = []
 
-    def see(self, logits: torch.Tensor) -> None:
+    def see(self, logits: torch.Tensor, vocabulary: Vocabulary) -> None:
         """Keeps the most probable tokens of the next choice.
 
         Args:
             logits: ``[width]``, minus infinity for tokens that are not legal; NaN counts as such.
+            vocabulary: the bytes of tokens.
         """
         import torch
 
-        scores = torch.log_softmax(logits.double().nan_to_num(nan=-math.inf, neginf=-math.inf), dim=-1)
+        scores = torch.log_softmax(logits.float().nan_to_num(nan=-math.inf, neginf=-math.inf), dim=-1)
         found = scores.topk(min(_KEPT, len(scores)))
-        legal = int((found.values > -math.inf).sum())
-        self._likely = tuple(found.indices[:legal].tolist()), tuple(found.values[:legal].tolist())
+        self._likely = [
+            (token, vocabulary[token] or b"", score)
+            for token, score in zip(found.indices.tolist(), found.values.tolist(), strict=True)
+            if score > -math.inf
+        ]
 
     def write(self, token: int, data: bytes, log_probability: float) -> None:
         """A token was written; without :meth:`see`, nothing else was possible."""
-        tokens, scores = self._likely or ((token,), (log_probability,))
-        self.choices.append(Choice(token, log_probability, tokens, scores))
-        self.data.append(data)
-        self._likely = None
+        others = tuple((text, score) for other, text, score in self._likely if other != token)
+        self.choices.append(Choice(data, log_probability, others, len(self._likely) < _KEPT))
+        self._likely = []
