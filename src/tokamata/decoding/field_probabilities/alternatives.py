@@ -26,6 +26,7 @@ Cost: each recorded token is classified once for a field: 64 tokens for each of 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from tokamata.decoding.field_probabilities.possible_values import PossibleValues
@@ -39,21 +40,21 @@ __all__ = ["alternatives"]
 
 
 def alternatives(
-    possible: PossibleValues, record: Record, offsets: list[int], start: int
+    possible: PossibleValues, record: Record, written: bytes, offsets: list[int], start: int
 ) -> list[Probability]:
     """The probability of each possible value of a field.
 
     Args:
         possible: the values.
         record: the choices.
+        written: the bytes of all tokens.
         offsets: where each token begins in the text, and where the last one ends.
         start: where the value begins.
     """
     import numpy as np
 
-    written = b"".join(choice.data for choice in record.choices)
     base = offsets[0]
-    first = next(step for step in range(len(record.choices)) if offsets[step + 1] > start)
+    first = bisect_right(offsets, start) - 1
     masses: list[tuple[list[int], float]] = []
     reach = 1.0  # the probability of the tokens of the value so far, given the text before the first of them
     values = list(range(len(possible.values)))

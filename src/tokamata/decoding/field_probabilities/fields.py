@@ -24,6 +24,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -39,7 +40,7 @@ from tokamata.values.forms import Reading
 if TYPE_CHECKING:
     from tokamata.decoding.field_probabilities.recording import Record
     from tokamata.matching.matchers import Matcher
-    from tokamata.resources.limits import Limits
+    from tokamata.resources.limits import Watch
     from tokamata.values.json_events import Event
 
 __all__ = ["FieldProbabilities", "FieldProbability", "fields_of"]
@@ -109,7 +110,7 @@ def fields_of(
     text: bytes,
     healed: int,
     record: Record,
-    limits: Limits,
+    watch: Watch,
 ) -> list[FieldProbability]:
     """The fields of a text.
 
@@ -118,12 +119,12 @@ def fields_of(
         text: the text.
         healed: how many bytes the tokens have before it.
         record: the choices.
-        limits: bounds on finding the values that are possible.
+        watch: bounds the work.
 
     Raises:
-        LimitExceeded: finding them was stopped.
+        LimitExceeded, Cancelled: the work was stopped.
     """
-    reader = EventReader(constraint._form, Reading(constraint.pattern, limits, None))
+    reader = EventReader(constraint._form, Reading(constraint.pattern, *watch.within(watch.limits)))
     events = [*reader.feed(text), *reader.end()]
     offsets = [-healed]
     for choice in record.choices:
@@ -134,17 +135,19 @@ def fields_of(
             leaves.append(event)
     owners = _owners(leaves, offsets)
     scores = [choice.log_probability for choice in record.choices]
-    walk = _Walk(constraint, text, limits)
+    walk = _Walk(constraint, text, watch)
+    written = b"".join(choice.data for choice in record.choices)
     numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
     found = []
     for event in events:
+        watch.check()
         number = numbers.get(id(event))
         score = _log_probability(event, number, leaves, owners, offsets, scores)
         others = None
         if number is not None and event.start < event.end:
             possible = walk.values_before(event)
             if possible is not None:
-                shares = alternatives(possible, record, offsets, event.start)
+                shares = alternatives(possible, record, written, offsets, event.start)
                 pairs = list(zip(possible.values, shares, strict=True))
                 others = sorted(pairs, key=lambda pair: -pair[1].estimate)
         found.append(FieldProbability(event.pointer, event.value, event.start, event.end, score, others))
@@ -172,9 +175,11 @@ def _log_probability(
 ) -> float:
     """The sum of the log-probabilities of the tokens of a value."""
     total = 0.0
-    for token, owner in enumerate(owners):
-        begin, end = offsets[token], offsets[token + 1]
-        if end <= event.start or begin >= event.end or begin == end:
+    for token in range(max(bisect_right(offsets, event.start) - 1, 0), len(owners)):
+        owner, begin, end = owners[token], offsets[token], offsets[token + 1]
+        if begin >= event.end:
+            break
+        if begin == end:
             continue
         if number is not None:
             is_own = owner == number
@@ -188,11 +193,12 @@ def _log_probability(
 class _Walk:
     """A matcher over bytes that goes through a text, from the beginning of one leaf to that of the next."""
 
-    def __init__(self, constraint: Constraint[Any], text: bytes, limits: Limits) -> None:
+    def __init__(self, constraint: Constraint[Any], text: bytes, watch: Watch) -> None:
         self._text, self._read = text, 0
         self._matcher: Matcher | None = None
         if not constraint._needs():  # otherwise the bytes of a text do not say where it stands
-            self._matcher = constraint.compile(byte_vocabulary(), limits=limits).matcher()
+            limits, cancel = watch.within(watch.limits)
+            self._matcher = constraint.compile(byte_vocabulary(), limits=limits, cancel=cancel).matcher()
 
     def values_before(self, leaf: Event) -> PossibleValues | None:
         """The values that were possible in place of a leaf; ``None`` where they are many, or not of JSON."""

@@ -2,8 +2,8 @@
 
 Of each step the log-probability of the token that was written is kept, and the texts and log-probabilities
 of the legal tokens that were most probable: at most 64, so that a token takes some 3 KB.  The mass of all
-others is known too: probabilities under the mask add up to 1.  The vocabulary is not kept, so that results stay small
-when they are pickled.
+others is known too: probabilities under the mask add up to 1.  The vocabulary is not kept, so that results
+stay small when they are pickled.
 """
 
 from __future__ import annotations
