@@ -20,8 +20,8 @@ row; so does a tree that is read level by level, as long as its levels fit into 
 
 Cost: ``rows * tokens`` that are read, and as many steps to find what they continue.
 Memory: the keys and values of as many texts as there are rows in a batch, the prompt included, which the
-caller bounds, and of the prompt once more.  A model without a cache, or with one that cannot be reordered,
-reads everything again; its results are the same.
+caller bounds; and of the prompt once more, unless the caller never goes back to it.  A model without a cache,
+or with one that cannot be reordered, reads everything again; its results are the same.
 
 Rejected: cutting the cache back to the longest common beginning.  Layers with a sliding window have lost what
 came before it, and state-space models keep no past at all; both would read the prompt again.
@@ -122,11 +122,26 @@ class PrefixReader:
     Attributes:
         calls: how often the model was called.
         prefixes: how many prefixes it has read.
+
+    Args:
+        model: the model.
+        prompt: the ids of the prompt.
+        vocabulary: whose tokens the model has.
+        cancel: stops it before the next call.
+        goes_back: whether prefixes may be requested that do not continue those read last; otherwise the cache
+            of the prompt is not copied.
     """
 
     def __init__(
-        self, model: CachedModel, prompt: list[int], vocabulary: Vocabulary, cancel: CancelToken | None = None
+        self,
+        model: CachedModel,
+        prompt: list[int],
+        vocabulary: Vocabulary,
+        cancel: CancelToken | None = None,
+        *,
+        goes_back: bool = True,
     ) -> None:
+        self._goes_back = goes_back
         self.calls = self.prefixes = 0
         self._model, self._prompt, self._vocabulary, self._cancel = model, prompt, vocabulary, cancel
         self._held: list[Prefix] = []
@@ -149,7 +164,8 @@ class PrefixReader:
             root = prefixes[0].cut(0)
             first = self._next([self._prompt])
             self._held = [root]
-            self._model.mark()
+            if self._goes_back:
+                self._model.mark()
             if prefixes[0] is root:
                 return first
         kept = self._held[0].depth
@@ -157,6 +173,7 @@ class PrefixReader:
         begun = [rows.get(id(prefix.cut(kept))) for prefix in prefixes] if prefixes[0].depth > kept else []
         order = [row for row in begun if row is not None]
         if len(order) < len(prefixes):
+            assert self._goes_back, "every prefix continues one of those read last"
             self._model.return_to_mark()
             kept, order = 0, [0] * len(prefixes)
         self._model.keep(order)

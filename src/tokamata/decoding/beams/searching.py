@@ -26,7 +26,7 @@ text of the list; otherwise all beams together must not be able to reorder it.
 Ties go to fewer tokens, then to the smaller ids.
 
 Cost: a call of the model a token, with as many rows as beams; ``beams * candidates`` steps of the engine.
-Memory: the model's cache of ``beams + 1`` texts.
+Memory: the model's cache of as many texts as beams.
 
 Rejected: dividing by the length.  It is there to make long translations compete with short ones; a constraint
 says which lengths are right, ``min_new_tokens`` too, and a quotient is no probability: it neither falls from
@@ -181,7 +181,7 @@ class _Search:
         assert task.matcher is not None, "there is a constraint"
         self._task, self._beams, self._candidates, self._timing = task, beams, candidates, timing
         self._vocabulary = task.vocabulary
-        self._reader = PrefixReader(model, task.prompt, task.vocabulary, cancel)
+        self._reader = PrefixReader(model, task.prompt, task.vocabulary, cancel, goes_back=False)
         self._is_canonical = task.matcher.compiled.tokenization == "canonical"
         self._live = [_Live(None, -1, 0.0, 0.0, task.matcher, b"")]
         self._finished = FinishedTexts(beams)
