@@ -84,6 +84,26 @@ TYPE_OPTIONS = {
 }
 SCHEMA_OPTIONS = {**TYPE_OPTIONS, "unknown": WORDS}
 
+FINITE = tk.choice(["a", "b"]).compile(VOCABULARY)
+# What functions take that let a model write, and refuse before it is called.
+WRITING: dict[str, Any] = {
+    "model": SimpleNamespace(config=SimpleNamespace(vocab_size=VOCABULARY.width)),
+    "tokenizer": None,
+    "prompt": [97],
+    "constraint": FINITE,
+}
+TEXT_SETTINGS: dict[str, tuple[Any, ...]] = {
+    "model": (),
+    "tokenizer": (),
+    "prompt": (5, None, [1.5], ["a"], b"ab", STRANGE, []),
+    "constraint": (5, None, "ab", STRANGE, [A]),
+    "tokenization": WORDS,
+    "on_noncanonical": WORDS,
+    "heal": ("no", 5, STRANGE),
+    "placeholders": (5, "a", [5], STRANGE),
+    "cancel": CANCELS,
+}
+
 # By function: arguments that it takes, and for some of them what it does not take.
 TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
     tk.regex: (
@@ -360,6 +380,27 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     tk.json().compile(VOCABULARY).matcher().events: ({}, {}),
     tk.json().report: ({}, {}),
     tk.CancelToken().cancel: ({}, {}),
+    tk.probabilities: (
+        WRITING,
+        {
+            "bound": ("5", STRANGE, -1, 2, float("nan")),
+            "max_forward_passes": ("5", None, 1.5, STRANGE, 0, HUGE),
+            "end": WORDS,
+            "batch_size": ("5", None, 1.5, STRANGE, 0, HUGE),
+            "max_texts": ("5", None, 1.5, STRANGE, 0, 1, HUGE),
+            **TEXT_SETTINGS,
+        },
+    ),
+    tk.beam_search: (
+        WRITING,
+        {
+            "beams": ("5", None, 1.5, STRANGE, 0, HUGE),
+            "candidates": ("5", 1.5, STRANGE, 0, HUGE),
+            "max_new_tokens": ("5", None, 1.5, STRANGE, 0),
+            "min_new_tokens": ("5", None, 1.5, STRANGE, -1, HUGE),
+            **TEXT_SETTINGS,
+        },
+    ),
     tk.generate: ({}, {}),  # below: they need a model
     tk.stream: ({}, {}),
 }
@@ -521,6 +562,7 @@ BUILTIN_ERRORS = {
 # What raises a built-in, and why: a protocol of Python's own asks for it, or the same file catches it.
 ALLOWED = {
     ("automata/__init__.py", "AttributeError"): "the protocol of modules",
+    ("decoding/value_probabilities/results.py", "KeyError"): "the protocol of mappings",
     ("values/parts.py", "AttributeError"): "the protocol of attributes",
     ("values/parts.py", "IndexError"): "as re.Match has it",
     ("cli/main.py", "SystemExit"): "the end of a command",

@@ -30,6 +30,7 @@ from fuzz import (
     fuzz_normalizers,
     fuzz_pairs,
     fuzz_patterns,
+    fuzz_probabilities,
     fuzz_repair,
     fuzz_schemas,
     fuzz_self_test,
@@ -192,6 +193,11 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
 def test_drafts() -> None:
     tally = fuzz_drafts.run(seconds=2, seed=20261125)
     assert min(tally.legal, tally.refused, tally.within) > 100
+
+
+def test_probabilities() -> None:
+    tally = fuzz_probabilities.run(seconds=2, seed=20261128)
+    assert min(tally.tried, tally.ended, tally.certain) > 1
 
 
 def test_budgets() -> None:

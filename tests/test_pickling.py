@@ -541,6 +541,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "ForkError": ("ab",),
     "GrammarError": ("start: a\nb", 9, "no rule", "define it"),
     "LengthError": ("a", 5),
+    "TooManyTextsError": ("a", 1 << 70, 5, "ask for fewer"),
     "LimitExceeded": ("states", 5, "ab", 1, False),
     "MachineFileError": (3, "x" * 90, "a state"),
     "MissingExtraError": ("lark", "lark", "a grammar"),

@@ -647,6 +647,36 @@ class BudgetError(TokamataError, ValueError):
         return f"no accepted text can be finished in {self.budget} {tokens}; {advice}"
 
 
+class TooManyTextsError(TokamataError, ValueError):
+    """A constraint with more texts than can be listed one by one.
+
+    Attributes:
+        pattern: the pattern, or a description of the constraint.
+        texts: how many texts it has; -1 for infinitely many, ``None`` if they could not be counted.
+        most: how many it may have.
+        advice: what to do about it.
+    """
+
+    def __init__(self, pattern: str, texts: int | None, most: int, advice: str) -> None:
+        super().__init__(pattern, texts, most, advice)
+        self.pattern = pattern
+        self.texts = texts
+        self.most = most
+        self.advice = advice
+
+    def _message(self) -> str:
+        if self.texts is None:
+            count = f"more than {self.most:,} texts"
+        elif self.texts < 0:
+            count = "infinitely many texts"
+        else:
+            count = f"{shown_count(self.texts)} texts"
+        return (
+            f"{self.pattern[:200]!r} has {count}, and at most {self.most:,} can be listed one by one; "
+            f"{self.advice}"
+        )
+
+
 class LengthError(TokamataError, ValueError):
     """No accepted text with as many tokens as ``min_tokens`` asks for was found.
 
@@ -946,6 +976,11 @@ def shown_argument(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     return type(value).__name__
+
+
+def shown_count(count: int) -> str:
+    """How a message shows a number that may be astronomical."""
+    return f"{count:,}" if count < 10**15 else f"about 2^{count.bit_length() - 1}"
 
 
 def _schema_location(pointer: str) -> str:

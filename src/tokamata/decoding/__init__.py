@@ -1,20 +1,33 @@
 """Decoding: a language model writes text under a constraint."""
 
+from tokamata.decoding.beams.results import Beam, Beams
+from tokamata.decoding.beams.searching import beam_search
+from tokamata.decoding.field_probabilities.fields import FieldProbabilities, FieldProbability
 from tokamata.decoding.generate import Settings, Stream, generate, stream
 from tokamata.decoding.policy import Policy
 from tokamata.decoding.results import Abstention, Generation, Step, Switch, Timing
 from tokamata.decoding.sampling import Sampling
+from tokamata.decoding.value_probabilities.asking import probabilities
+from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities
 
 __all__ = [
     "Abstention",
+    "Beam",
+    "Beams",
+    "FieldProbabilities",
+    "FieldProbability",
     "Generation",
     "Policy",
+    "Probability",
     "Sampling",
     "Settings",
     "Step",
     "Stream",
     "Switch",
     "Timing",
+    "ValueProbabilities",
+    "beam_search",
     "generate",
+    "probabilities",
     "stream",
 ]

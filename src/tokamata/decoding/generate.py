@@ -87,6 +87,7 @@ class Settings(TypedDict, total=False):
     validators: Sequence[Validator | Callable[[Any], object]]
     deadline_seconds: float | None
     step_seconds: float | None
+    probabilities: bool
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -171,6 +172,7 @@ def stream(
     policy: Policy | None = None,
     deadline_seconds: float | None = None,
     step_seconds: float | None = None,
+    probabilities: bool = False,
 ) -> Stream[_T]:
     """Write text under a constraint, token by token.
 
@@ -221,6 +223,8 @@ def stream(
             model.  So a text is whole, and late by one call of the model at most.
         step_seconds: the time for one step, that is one call of the model and its masks; the first call,
             which reads the prompt, may take longer.  A longer step ends the texts as the deadline does.
+        probabilities: keep the probabilities of the choices, for
+            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -259,6 +263,7 @@ def stream(
         policy,
         deadline_seconds,
         step_seconds,
+        probabilities,
     )
     pace = options.pace()
     if several_prompts(prompt) is not None:
@@ -382,7 +387,7 @@ def generate(
     The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
     ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
     ``draft``, ``draft_tokens``, ``placeholders``, ``logit_bias``, ``banned_tokens``, ``stop``,
-    ``validators``, ``deadline_seconds``, ``step_seconds``.
+    ``validators``, ``deadline_seconds``, ``step_seconds``, ``probabilities``.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with

@@ -19,6 +19,7 @@ window count padding as positions, and would forget text too early.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class CachedModel:
         self._read: list[list[int]] = []
         self._padding: list[int] = []
         self._cache: Any = None
+        self._mark: tuple[list[list[int]], list[int], Any] = [], [], None
         self.forgets = not getattr(model, "_is_stateful", False)
         parameters = inspect.signature(getattr(model, "forward", model)).parameters
         self._names = set(parameters)
@@ -60,8 +62,8 @@ class CachedModel:
         self._takes_all = takes_any and "input_ids" not in parameters
         self._takes_mask = takes_any or "attention_mask" in parameters
         # State-space models multiply what they read by the mask: it must have the tokens that are read alone.
-        is_stateful = getattr(model, "_is_stateful", False)
-        self._masks_what_is_read = is_stateful and "position_ids" not in self._names
+        self._is_stateful = bool(getattr(model, "_is_stateful", False))
+        self._masks_what_is_read = self._is_stateful and "position_ids" not in self._names
         self._cache_name = (
             "cache" if "cache" in self._names else "past_key_values"
         )  # transformers 5.24 renames it
@@ -87,6 +89,10 @@ class CachedModel:
         """
         import torch
 
+        if self._is_stateful and self._cache is not None and len(tokens[0]) > 1:
+            # transformers' state-space models begin anew where they read several tokens with a state.
+            steps = [self.next_logits([[token] for token in column]) for column in zip(*tokens, strict=True)]
+            return steps[-1] if positions == 1 else torch.stack(steps[-positions:], 1)
         if not self._read:
             self._read = [[] for _ in tokens]
         for read, new in zip(self._read, tokens, strict=True):
@@ -132,17 +138,28 @@ class CachedModel:
             self._cache = None  # it cannot forget: everything is read again
             self.forgets = False
 
+    def mark(self) -> None:
+        """Remembers what was read up to here, for :meth:`return_to_mark`; takes the memory of the cache."""
+        self._mark = copy.deepcopy((self._read, self._padding, self._cache))
+
+    def return_to_mark(self) -> None:
+        """Continues with the texts that :meth:`mark` has remembered, any number of times.
+
+        Unlike :meth:`take_back`, it suits every cache: a window, or a state, has lost what came before.
+        """
+        self._read, self._padding, self._cache = copy.deepcopy(self._mark)
+
     def keep(self, texts: list[int]) -> None:
         """Continue with some of the texts, in this order.
 
         Args:
-            texts: their indices.
+            texts: their indices; a text that is named several times goes on as several.
         """
         import torch
 
         if not self._read or texts == list(range(len(self._read))):
             return
-        self._read = [self._read[index] for index in texts]
+        self._read = [list(self._read[index]) for index in texts]
         self._padding = [self._padding[index] for index in texts]
         if hasattr(self._cache, "reorder_cache"):
             self._cache.reorder_cache(torch.tensor(texts, device=self.device))

@@ -6,12 +6,15 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from tokamata.errors import NoValuesError
+from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
 if TYPE_CHECKING:
     from tokamata.constraints.constraint import Constraint
+    from tokamata.decoding.field_probabilities.fields import FieldProbabilities
+    from tokamata.decoding.field_probabilities.recording import Record
     from tokamata.repair.results import Repair
+    from tokamata.resources.limits import CancelToken
     from tokamata.values.events import Event
 
 __all__ = [
@@ -177,6 +180,7 @@ class Generation(Generic[_T]):
     switches: tuple[Switch, ...] = field(default=(), repr=False)
     repair: Repair[_T] | None = field(default=None, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
+    _record: Record | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
@@ -200,6 +204,53 @@ class Generation(Generic[_T]):
         if self._matched is not None:  # its control tokens say where parts end
             return self._matched._parse_tokens(self.text.encode(), self.tokens)
         return self.constraint.parse(self.text)
+
+    def parse_with_probabilities(self, *, cancel: CancelToken | None = None) -> FieldProbabilities[_T]:
+        """The value, and the probability of each of its fields as it was written.
+
+            result = tk.generate(model, tokenizer, prompt, tk.type(Ticket), probabilities=True)
+            found = result.parse_with_probabilities()
+            found["/urgent"].probability                   # 0.93: its tokens, given the text before them
+            found["/urgent"].alternatives                  # [(True, 0.93), (False, 0.07)], as intervals
+
+        :mod:`tokamata.decoding.field_probabilities.fields` defines the numbers.  No model is called.
+
+        Args:
+            cancel: stops the work, from another thread.
+
+        Raises:
+            GenerationError: the text was generated without ``probabilities=True``; or a policy or a deadline
+                has written parts of it.
+            NoValuesError: there is no constraint.
+            AlgebraError: control tokens say where the parts of the text end.
+            ParseError: the constraint does not accept the text.
+            LimitExceeded, Cancelled: finding the alternatives was stopped.
+        """
+        from tokamata.decoding.field_probabilities.fields import FieldProbabilities, fields_of
+        from tokamata.resources.limits import Limits, Watch, checked_cancel
+
+        value = self.parse()
+        if self._record is None:
+            raise GenerationError(
+                "the probabilities of this text were not recorded; generate it with probabilities=True"
+            )
+        if self.switches:
+            raise GenerationError(
+                "parts of this text were not drawn by the model, as its switches say, so its fields have no "
+                "probabilities"
+            )
+        if self._matched is not None:
+            raise AlgebraError(
+                "control tokens say where the parts of this text end, and the probabilities of such parts "
+                "are not supported; use step.log_probability of stream()"
+            )
+        limits = Limits()
+        plain: Any = self.constraint
+        if isinstance(plain, CompiledConstraint):
+            limits, plain = plain.limits, plain.constraint
+        watch = Watch(limits, checked_cancel(cancel))
+        data, healed = self.text.encode(), len(self.healed.encode())
+        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, watch))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
+from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.results import (
     REASONS,
@@ -68,6 +69,7 @@ class Task(Generic[_T]):
         events: reports the values that close, or ``None``.
         stop: the stop texts.
         recovery: what to do where the text cannot go on.
+        records: whether to keep the choices, for the probabilities of fields.
     """
 
     vocabulary: Vocabulary
@@ -81,6 +83,7 @@ class Task(Generic[_T]):
     events: EventReader | None
     stop: tuple[str, ...]
     recovery: Recovery[_T]
+    records: bool = False
 
     @property
     def budget(self) -> int:
@@ -125,6 +128,7 @@ class Row(Generic[_T]):
         self.drafter = drafter
         self.drafted = self.accepted = 0
         self._log_probability = 0.0
+        self._record = Record() if task.records else None
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -252,6 +256,8 @@ class Row(Generic[_T]):
             NoChoice: the logits leave no allowed token.
         """
         self._certain = None
+        if self._record is not None:
+            self._record.see(logits, self._vocabulary)
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -266,6 +272,8 @@ class Row(Generic[_T]):
         self._advance(token)
         self._log_probability += log_probability
         held = self._text.end()
+        if self._record is not None:
+            self._record.write(token, b"", log_probability)
         self._finish("stop", token)
         return Step(token, b"", held, log_probability) if held else None
 
@@ -375,9 +383,12 @@ class Row(Generic[_T]):
 
     def _append(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
         """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
-        new = self._text.skipped(self._vocabulary[token] or b"")
+        data = self._vocabulary[token] or b""
+        new = self._text.skipped(data)
         if not self._text.is_behind and not self._task.is_matched_throughout:
             self.matcher = None
+        if self._record is not None:
+            self._record.write(token, data, log_probability)
         self._tokens.append(token)
         self.unread.append(token)
         self._jumped += jumped
@@ -436,6 +447,7 @@ class Row(Generic[_T]):
             tuple(self._switches),
             None,
             self._controlled.compiled if self._controlled is not None else None,
+            self._record,
         )
         self.result = generation
         if is_whole:

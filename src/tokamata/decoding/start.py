@@ -80,6 +80,7 @@ class Options:
     policy: Policy | None = None
     deadline_seconds: float | None = None
     step_seconds: float | None = None
+    probabilities: bool = False
 
     @property
     def drafted_tokens(self) -> int:
@@ -117,6 +118,7 @@ class Options:
         checked_choice("tokenization", self.tokenization, ("any", "canonical"))
         checked_choice("on_noncanonical", self.on_noncanonical, ("error", "fresh"))
         checked_flag("jump", self.jump)
+        checked_flag("probabilities", self.probabilities)
         checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
         check_draft(self.draft)
         checked_whole("draft_tokens", self.draft_tokens, 1, 1024)
@@ -261,6 +263,7 @@ class _Compiler:
                 options.policy,
                 self._validators,
             ),
+            options.probabilities,
         )
 
     def _last_text(self, prompt: list[int]) -> list[int]:

@@ -19,8 +19,8 @@ back, or grow by several, each row is compared with the row at the same index: i
 the longest common prefix and reads the rest.
 
 Cost: one ``advance`` per id; going back by k ids costs one rollback of k.  Each step compares the ids, which
-reads as many bytes as the host's ``torch.cat`` that appends an id.  Only rows that beam search moves need a
-fork, which copies their history.
+reads as many bytes as the host's ``torch.cat`` that appends an id.  Only rows that beam search copies need a
+fork, which takes constant time.
 
 Rejected: a dictionary from the ids of a row to its matcher.  It needs no comparison, but a key as long as the
 text, and a fork, for each row and step.

@@ -37,7 +37,7 @@ class Constant:
         self.config = SimpleNamespace(vocab_size=logits.shape[0])
 
     def __call__(self, **inputs: Any) -> Any:
-        return SimpleNamespace(logits=self.logits.expand(1, inputs["input_ids"].shape[1], -1))
+        return SimpleNamespace(logits=self.logits.expand(*inputs["input_ids"].shape, -1))
 
 
 class Random:

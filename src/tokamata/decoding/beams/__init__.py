@@ -1,0 +1,1 @@
+"""Beam search: the most probable texts of a constraint."""

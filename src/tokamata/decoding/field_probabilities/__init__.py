@@ -1,0 +1,1 @@
+"""Probabilities of the fields of a text."""

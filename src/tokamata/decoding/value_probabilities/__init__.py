@@ -1,0 +1,1 @@
+"""Probabilities of the values of a constraint with finitely many texts."""
