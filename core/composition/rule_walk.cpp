@@ -463,9 +463,14 @@ void RuleWalk<Sink>::follow_runs_of_terminal(const Alternative& way)
     if (are_few || spot.intersects(rest.begins)) open(spot, way.rest);
   };
   MaskWalk mask_walk(trie, automaton_, budget_, describe, visit);
-  mask_walk.enter_below(way.spot.node, automaton_.state_of(way.head, budget_));
+  const StateId start = automaton_.state_of(way.head, budget_);
   const bool inside_is_unverified = arena_.pool().node(way.head).unverified || rest.is_unverified;
   sink_.note(arena_.pool().node(way.head).worst + rest.spelled);
+  const OnError hand_over([&] {
+    for (const TokenRange& range : mask_walk.ranges())
+      for (std::uint32_t i = range.begin; i < range.end; ++i) sink_.set(trie.order()[i], inside_is_unverified);
+  });
+  mask_walk.enter_below(way.spot.node, start);
   for (const TokenRange& range : mask_walk.ranges())
     for (std::uint32_t i = range.begin; i < range.end; ++i) sink_.set(trie.order()[i], inside_is_unverified);
 }

@@ -15,8 +15,9 @@ MaskPtr PlainFollower::known_mask(const Place& place, TokenCount left) const {
   return known ? *known : nullptr;
 }
 
-MaskPtr PlainFollower::mask(const Place& place, TokenCount left, Budget& budget) {
-  return left == kNoTokens ? automaton_.mask(place.at, budget) : completions_.mask(place.at, left, budget);
+MaskPtr PlainFollower::mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
+  return left == kNoTokens ? automaton_.mask(place.at, budget, verified)
+                           : completions_.mask(place.at, left, budget, verified);
 }
 
 bool PlainFollower::is_known_ample(const Place& place, TokenCount left) const {
