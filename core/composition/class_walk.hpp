@@ -54,7 +54,7 @@ void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget
   ClassTrie& trie = steps.class_trie(configuration.at_start);
   auto& frames = paused.frames;
   if (frames.empty()) {
-    const ClassTrie::Node root = trie.open(ClassTrie::root());
+    const ClassTrie::Node root = trie.open(ClassTrie::root(), budget);
     frames.push_back({root.children_begin, root.children_end, configuration.state});
   }
   while (!frames.empty()) {
@@ -67,7 +67,7 @@ void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget
     const StateId state = steps.operands().automaton().next(frames[last].state, trie.byte(child), budget);
     if (state != ByteAutomaton::kDead) {
       budget.step();
-      const ClassTrie::Node node = trie.open(child);
+      const ClassTrie::Node node = trie.open(child, budget);
       if (!node.tokens.empty()) {
         const StateId target = steps.operands().edge(state, budget);
         if (steps.liveness().spellable(target, budget))

@@ -195,13 +195,16 @@ MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Bu
   return automaton_.mask_of(configuration, tokens);
 }
 
+bool Completions::knows_texts(StateId state) const {
+  const ExpressionNode& node = automaton_.automaton().node(state);
+  return automaton_.is_spelled_by_bytes() && !node.constrained && node.spellable_by_bytes();
+}
+
 std::vector<Completions::ClosingChoice> Completions::closing_choices(Configuration configuration, Budget& budget) {
   std::vector<ClosingChoice> choices;
   const StateId state = configuration.state;
-  const ExpressionNode& node = automaton_.automaton().node(state);
   ClosingTexts& texts = of_rules_.texts();
-  if (!automaton_.is_spelled_by_bytes() || node.constrained || !node.spellable_by_bytes()) return choices;
-  if (texts.tokens(state, budget) == kNoTokens) return choices;
+  if (!knows_texts(state) || texts.tokens(state, budget) == kNoTokens) return choices;
   const TokenTrie& trie = automaton_.vocabulary(configuration.at_start).trie();
   NodeId at = TokenTrie::root();
   for (StateId from = state; !automaton_.automaton().accepting(from);) {
@@ -215,9 +218,19 @@ std::vector<Completions::ClosingChoice> Completions::closing_choices(Configurati
   return choices;
 }
 
-// Of the tokens that leave the fewest to be written, the first one.
-std::optional<TokenId> Completions::closing_token(Configuration configuration, TokenCount left, Budget& budget) {
-  if (automaton_.automaton().accepting(configuration.state)) return std::nullopt;
+// Where the closing text is not known, one of its bytes is found sooner than all of it.
+std::optional<TokenId> Completions::closing_token(Configuration configuration, TokenCount left, bool is_of_text,
+                                                  Budget& budget) {
+  const StateId state = configuration.state;
+  if (automaton_.automaton().accepting(state)) return std::nullopt;
+  if (!is_of_text && !configuration.at_start && knows_texts(state) && !of_rules_.texts().is_known(state))
+    if (const auto first = of_rules_.texts().first_byte(state, budget)) {
+      const ExpressionNode& after = automaton_.automaton().node(first->second);
+      const TokenTrie& trie = automaton_.vocabulary(false).trie();
+      const auto own = trie.own(trie.child(TokenTrie::root(), first->first));
+      const bool fits = left == kNoTokens || (!after.by_byte && after.spelled + spare(first->second, 0) < left);
+      if (after.spellable_by_bytes() && fits && !own.empty()) return TokenId{*std::ranges::min_element(own)};
+    }
   const std::vector<ClosingChoice> choices = closing_choices(configuration, budget);
   if (const auto best = std::ranges::min_element(choices, {}, &ClosingChoice::rest); best != choices.end())
     return best->rest < left ? std::optional(best->token) : std::nullopt;

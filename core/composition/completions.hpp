@@ -47,8 +47,10 @@ class Completions {
   bool is_ample(Configuration configuration, TokenCount left, Budget& budget);
 
   // A token of that mask, the first of a text that completes the configuration; nothing where no such text is known to be
-  // short enough.  Where bytes are tokens, the text is one that the expression knows, which needs no search.
-  std::optional<TokenId> closing_token(Configuration configuration, TokenCount left, Budget& budget);
+  // short enough.  Where bytes are tokens, the text is one that the expression knows, which needs no search.  Tokens
+  // that are asked for one after another are those of one text if `is_of_text`; otherwise what is known soonest is
+  // taken, which may be a single byte.
+  std::optional<TokenId> closing_token(Configuration configuration, TokenCount left, bool is_of_text, Budget& budget);
   // The tokens that this text begins with, the shortest first, and how many tokens complete it after each; none where
   // the expression knows no text.
   struct ClosingChoice {
@@ -95,6 +97,7 @@ class Completions {
   std::vector<StateId> shortest_route(Configuration configuration, Budget& budget);
   MaskPtr build_mask(Configuration configuration, TokenCount left, Budget& budget, VerifiedTokens* verified);
   TokenCount spare(StateId state, TokenCount most) const;
+  bool knows_texts(StateId state) const;
 
   TokenAutomaton& automaton_;
   RuleCompletions of_rules_;

@@ -33,7 +33,7 @@ MaskPtr RegularMasks::make(TokenConfiguration configuration, Budget& budget, Ver
   MaskPtr mask;
   with_walk(configuration.at_start, budget, [&](auto& walk, std::uint64_t& most) {
     const HandOver hand_over(verified, [&](VerifiedTokens& to) {
-      hand_over_ranges(configuration.at_start, walk.ranges(), to);
+      to.add_ranges(walk.ranges(), operands_.vocabulary(configuration.at_start).trie().order());
       to.note_most(most);
     });
     run_resumably(walk, configuration, most);
@@ -80,11 +80,6 @@ void RegularMasks::run_resumably(Walk& walk, TokenConfiguration from, std::uint6
   } else {
     walk.run(from.state);
   }
-}
-
-void RegularMasks::hand_over_ranges(bool at_start, std::span<const TokenRange> ranges, VerifiedTokens& to) const {
-  const std::span<const std::uint32_t> order = operands_.vocabulary(at_start).trie().order();
-  for (const TokenRange& range : ranges) to.add(order.subspan(range.begin, range.end - range.begin));
 }
 
 // The tokens that are of the class alone, however many code points of it.
@@ -150,7 +145,7 @@ MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget, VerifiedToken
   });
   for (const ClassLoop& loop : loops) add_inside(loop, *mask, budget);
   with_walk(false, budget, [&](auto& walk, auto&) {
-    const HandOver hand_over(verified, [&](VerifiedTokens& to) { hand_over_ranges(false, walk.ranges(), to); });
+    const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add_ranges(walk.ranges(), vocabulary_.trie().order()); });
     for (const ClassLoop& loop : loops) {
       if (loop.tail == Pool::kEpsilon) continue;
       const LeavingWalk leaving(automaton_.arena(), loop);

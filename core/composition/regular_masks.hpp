@@ -50,7 +50,6 @@ class RegularMasks {
   void with_walk(bool at_start, Budget& budget, Task&& task);
   template <class Walk>
   void run_resumably(Walk& walk, TokenConfiguration from, std::uint64_t& most);
-  void hand_over_ranges(bool at_start, std::span<const TokenRange> ranges, VerifiedTokens& to) const;
   MaskPtr factored_mask(StateId state, Budget& budget, VerifiedTokens* verified);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool has_terminal_mask(StateId state) const;

@@ -94,7 +94,7 @@ class TransitionsByToken final : public Transitions {
 
 }  // namespace
 
-std::unique_ptr<Transitions> CanonicalFollower::transitions() {
+std::unique_ptr<Transitions> CanonicalFollower::transitions(Budget&) {
   return std::make_unique<TransitionsByToken>(*this, automaton_.tokenization().vocabulary());
 }
 

@@ -31,7 +31,7 @@ class CanonicalFollower final : public LongFollower {
   bool begins_everywhere() const override { return false; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
-  std::optional<TokenId> closing_token(const Place& place, TokenCount left, Budget& budget) override {
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool, Budget& budget) override {
     return automaton_.closing_token(place.at, place.canonical, left, budget);
   }
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
@@ -46,7 +46,7 @@ class CanonicalFollower final : public LongFollower {
   }
   TokenCount needed(const Place& place, Budget& budget) override { return shortest(place, budget).size(); }
   std::string forced(const Place& place, Budget& budget) override;
-  std::unique_ptr<Transitions> transitions() override;
+  std::unique_ptr<Transitions> transitions(Budget&) override;
   std::string show(const Place& place) override;
   void clear() override {
     automaton_.clear();

@@ -125,8 +125,8 @@ class Follower {
   // Where it is left by an error, `verified` has tokens of the mask, if that is not null (verified_tokens.hpp).
   virtual MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr) = 0;
   // A token of that mask, the first of a text that completes this one, found sooner than the mask; nothing where the
-  // text may end here, or where none is known that is short enough.
-  virtual std::optional<TokenId> closing_token(const Place& place, TokenCount left, Budget& budget) = 0;
+  // text may end here, or where none is known that is short enough.  `is_of_text`: as for Completions.
+  virtual std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) = 0;
   // Whether it is known that the mask within `left` tokens is the one without a budget; the second one computes that
   // mask, which may show it.
   virtual bool is_known_ample(const Place&, TokenCount) const { return false; }
@@ -153,7 +153,7 @@ class Follower {
 
   // The longest text that every continuation begins with.
   virtual std::string forced(const Place& place, Budget& budget) = 0;
-  virtual std::unique_ptr<Transitions> transitions() = 0;
+  virtual std::unique_ptr<Transitions> transitions(Budget& budget) = 0;
   // The place as a person reads it.
   virtual std::string show(const Place& place) = 0;
 

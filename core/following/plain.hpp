@@ -17,8 +17,8 @@ class PlainFollower final : public LongFollower {
   bool begins_everywhere() const override { return true; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
-  std::optional<TokenId> closing_token(const Place& place, TokenCount left, Budget& budget) override {
-    return completions_.closing_token(place.at, left, budget);
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) override {
+    return completions_.closing_token(place.at, left, is_of_text, budget);
   }
   bool is_known_ample(const Place& place, TokenCount left) const override;
   bool is_ample(const Place& place, TokenCount left, Budget& budget) override;
@@ -32,7 +32,7 @@ class PlainFollower final : public LongFollower {
   TokenCount sufficient(const Place& place, Budget& budget) override;
   TokenCount closing(const Place& place, Budget& budget) override;
   std::string forced(const Place& place, Budget& budget) override;
-  std::unique_ptr<Transitions> transitions() override;
+  std::unique_ptr<Transitions> transitions(Budget& budget) override;
   std::string show(const Place& place) override;
   void trim_masks(std::size_t limit) override { automaton_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }

@@ -14,7 +14,7 @@ class ThinkingFollower final : public NarrowedFollower {
   Step first_step(CanonicalState canonical) const override;
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
-  std::optional<TokenId> closing_token(const Place& place, TokenCount left, Budget& budget) override;
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
   Verdict refusal(const Place& place, TokenId token) const override;

@@ -172,13 +172,17 @@ MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadli
   const Vocabulary& vocabulary = constraint_->vocabulary();
   VerifiedTokens verified(vocabulary.words());
   try {
-    if (const std::optional<TokenId> closing = follower().closing_token(place, left, budget))
+    if (const std::optional<TokenId> closing = follower().closing_token(place, left, false, budget))
       verified.add(closing->value);
     budget.set_deadline(deadline);
     budget.check();
     return {mask_at(place, left, budget, &verified), true};
   } catch (const LimitExceeded& error) {
     if (error.limit != "deadline_seconds") throw;
+#ifdef BND_TRACE
+    const double late = std::chrono::duration<double, std::micro>(Deadline::Clock::now() - deadline.at).count();
+    if (late > 60) std::fprintf(stderr, "LATE %.0f\n", late);
+#endif
     Mask some{Mask::kNoSerial, count_bits(verified.row()), 0, MaskBits(verified.row())};
     some.set_bits = some.open_tokens;
     if (accepts(place)) add_stops(vocabulary, some);
@@ -260,7 +264,7 @@ std::optional<std::vector<TokenId>> Matcher::closing_tokens(Budget& budget) {
   while (true) {
     const Place place = last ? Place::after(*last, steps().size() - 1 + tokens.size()) : here();
     budget.step();
-    const std::optional<TokenId> token = follower.closing_token(place, kNoTokens, budget);
+    const std::optional<TokenId> token = follower.closing_token(place, kNoTokens, true, budget);
     if (!token) return follower.accepts(place) ? std::optional(std::move(tokens)) : std::nullopt;
     std::optional<Step> next = follower.step(place, *token, budget);
     TOKAMATA_CHECK(next.has_value(), "the token of a closing text leads on");
