@@ -159,7 +159,7 @@ def test_canonical_tokens(seed: int) -> None:
                 )
             except (tk.LimitExceeded, tk.BudgetError):
                 continue
-            assert bits(row)
+            assert bits(row) or not fits
             assert bits(row) - stops <= fits, (place, budget)
             assert not is_whole or bits(row) - stops == fits, (place, budget)
 

@@ -112,6 +112,7 @@ void RuleWalk<Sink>::split_parts(Spot spot) {
   below_ = {};
   for (const std::uint8_t byte : spot.bytes_below()) below_.add(byte);
   while (!buffers_.parts.empty()) {
+    budget_.step();
     const Part part = buffers_.parts.back();
     buffers_.parts.pop_back();
     const ExpressionNode n = arena_.pool().node(part.expression);

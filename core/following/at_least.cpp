@@ -15,7 +15,8 @@ MaskPtr AtLeastFollower::mask(const Place& place, TokenCount left, Budget& budge
                                : long_.long_mask(place, bounds_at(place, left), budget, verified);
 }
 
-std::optional<TokenId> AtLeastFollower::closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) {
+std::optional<TokenId> AtLeastFollower::closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                                      Budget& budget) {
   if (is_long_enough(place)) return inner_.closing_token(place, left, is_of_text, budget);
   const auto found = long_.long_completion(place, bounds_at(place, left), budget);
   return found && !found->empty() ? std::optional(found->front()) : std::nullopt;

@@ -35,7 +35,8 @@ MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budg
 }
 
 // Where nothing is known that is short enough, the mask may be that of more room.
-std::optional<TokenId> ThinkingFollower::closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) {
+std::optional<TokenId> ThinkingFollower::closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                                       Budget& budget) {
   return inner_.closing_token(place, is_limited(place, left) ? room(place, left, budget) : left, is_of_text, budget);
 }
 

@@ -174,15 +174,14 @@ MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadli
   try {
     if (const std::optional<TokenId> closing = follower().closing_token(place, left, false, budget))
       verified.add(closing->value);
-    budget.set_deadline(deadline);
+    // What is known is put together within the time that is given, or nearly so.
+    const Deadline::Clock::duration time_left = deadline.at - Deadline::Clock::now();
+    budget.set_deadline(
+        {deadline.at - std::min<Deadline::Clock::duration>(time_left / 3, std::chrono::microseconds(60)), deadline.seconds});
     budget.check();
     return {mask_at(place, left, budget, &verified), true};
   } catch (const LimitExceeded& error) {
     if (error.limit != "deadline_seconds") throw;
-#ifdef BND_TRACE
-    const double late = std::chrono::duration<double, std::micro>(Deadline::Clock::now() - deadline.at).count();
-    if (late > 60) std::fprintf(stderr, "LATE %.0f\n", late);
-#endif
     Mask some{Mask::kNoSerial, count_bits(verified.row()), 0, MaskBits(verified.row())};
     some.set_bits = some.open_tokens;
     if (accepts(place)) add_stops(vocabulary, some);
