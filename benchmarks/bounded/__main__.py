@@ -93,9 +93,10 @@ def measure(options: Namespace, work: Path) -> Report:
     report.targets += [
         Target("a call, processor time, p99.9", float(np.quantile(every, 0.999)), _P999_US, "µs"),
         Target("a call, processor time, largest", float(every.max()) / 1e3, _LARGEST_MS, "ms"),
-        Target("wrong rows and texts", float(sum(one.wrong for one in found.values())), 0, ""),
+        Target("wrong rows and texts", float(sum(len(one.faults) for one in found.values())), 0, ""),
     ]
-    report.is_wrong = any(one.wrong for one in found.values())
+    report.add("Faults", [{"": one} for group in found.values() for one in group.faults])
+    report.is_wrong = any(one.faults for one in found.values())
     return report
 
 
@@ -110,9 +111,12 @@ class _Found:
     rows: int = 0
     missed: int = 0
     late: int = 0
+    faults: list[str] = field(default_factory=list)
     texts: int = 0
-    wrong: int = 0
     refused: int = 0
+
+    def fault(self, case: Case, matcher: tk.Matcher, what: str) -> None:
+        self.faults.append(f"{case.group}, {case.name}, after {bytes(matcher.text)!r}: {what}")
 
     def note(self, cpu_ns: int, wall_ns: int, what: str) -> None:
         self.cpu_us.append(cpu_ns / 1e3)
@@ -162,7 +166,8 @@ def _walk(
             matcher.fill_mask(row, budget)
         elif not is_whole:
             whole.fill_mask(full, budget)
-            found.wrong += bool((row & ~full).any()) or not row.any()
+            if (row & ~full).any() or not row.any():
+                found.fault(case, matcher, f"the row has {_tokens(row & ~full)[:5]} besides")
             found.lost.append(math.log(_count(full) / _count(row)))
         token = text[place] if follows and place < len(text) else None
         if token is not None and not row[token // 32] >> token % 32 & 1:
@@ -176,7 +181,7 @@ def _walk(
                 break
             token, follows = rng.choice(open_tokens), False
         if not matcher.advance(token) or not whole.advance(token):
-            found.wrong += 1
+            found.fault(case, matcher, f"{token} is refused")
             return
     wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
     try:
@@ -185,9 +190,10 @@ def _walk(
         found.late += 1
         rest = matcher.shortest_completion()
     cpu, wall = time.thread_time_ns() - cpu, time.perf_counter_ns() - wall
-    if not all(matcher.advance(token) for token in rest) or not matcher.is_accepting:
-        found.wrong += 1
-    found.wrong += not compiled.constraint.accepts(bytes(matcher.text))
+    if not matcher.advance_all(rest) or not matcher.is_accepting:
+        found.fault(case, matcher, f"{rest} completes nothing")
+    elif not compiled.constraint.accepts(bytes(matcher.text)):
+        found.fault(case, matcher, "the text is not accepted")
     found.texts += 1
 
 
@@ -220,7 +226,7 @@ def _texts(group: str, found: _Found) -> dict[str, Any]:
         "lost, mean of all rows": sum(found.lost) / rows,
         "missed, %": 100 * found.missed / rows,
         "texts": found.texts,
-        "wrong": found.wrong,
+        "wrong": len(found.faults),
         "refused": found.refused,
     }
 
