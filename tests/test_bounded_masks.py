@@ -1,8 +1,9 @@
 """Masks in bounded time: what is known when time is up is a mask already.
 
-Such a row is part of the whole mask, which a constraint of its own has made; it is not empty; any of its tokens
-leads on; and the same call ends with the whole mask.  How far a call comes in its time is left to chance, so that
-each property holds for whatever came out.  Without any time, no row is whole that was not known.
+Such a row is part of the whole mask, which a constraint of its own has made; it is not empty; any of its
+tokens leads on; and the same call ends with the whole mask.  How far a call comes in its time is left to
+chance, so that each property holds for whatever came out.  Without any time, no row is whole that was not
+known.
 """
 
 from __future__ import annotations
@@ -23,7 +24,21 @@ from tests.support.vocabularies import BYTES
 
 _DRAW = random.Random(51)
 _WORDS = sorted({"".join(_DRAW.choices("abcdefgh", k=_DRAW.randint(2, 9))).encode() for _ in range(2_500)})
-_PIECES = [b'"a', b'":', b'{"', b'"}', b"}}", b'","', b", ", b"[[", b"]]", b"\n  ", b"12", b"true", b"</think>"]
+_PIECES = [
+    b'"a',
+    b'":',
+    b'{"',
+    b'"}',
+    b"}}",
+    b'","',
+    b", ",
+    b"[[",
+    b"]]",
+    b"\n  ",
+    b"12",
+    b"true",
+    b"</think>",
+]
 TOKENS: list[bytes | None] = [*BYTES, *_WORDS, *_PIECES, None, None, None]
 STOPS = [len(TOKENS) - 2, len(TOKENS) - 1]
 DEADLINES = (0.0, 3e-5, 1.5e-4)
@@ -61,7 +76,9 @@ SUBJECTS = [
     Subject("json, budget", lambda: tk.json_schema(NESTED), budget=30),
     Subject("json, least", lambda: tk.json_schema(NESTED), {"min_tokens": 12}),
     Subject("json, least, budget", lambda: tk.json_schema(NESTED), {"min_tokens": 12}, budget=30),
-    Subject("json, own stops", lambda: tk.json_schema(NESTED), {"stop": [len(TOKENS) - 3, STOPS[0]]}, budget=25),
+    Subject(
+        "json, own stops", lambda: tk.json_schema(NESTED), {"stop": [len(TOKENS) - 3, STOPS[0]]}, budget=25
+    ),
     Subject("any json", lambda: tk.json_schema({"type": ["object", "array"]})),
     Subject("grammar", lambda: tk.grammar('root ::= "(" root ")" root | [a-h]+ | ""', syntax="gbnf")),
     Subject("grammar, least", lambda: tk.regex(r"[a-h]{0,40}"), {"min_tokens": 9}),
@@ -121,13 +138,17 @@ def walk(
     assert matcher.is_accepting
 
 
+def no_time(error: tk.LimitExceeded) -> None:
+    assert error.limit == "deadline_seconds"
+
+
 def filled(matcher: tk.Matcher, row: Any, budget: int | None, seconds: float) -> bool | None:
     """Whether the row is whole; ``None``: nothing was known in time, and the row is as it was."""
     row[:] = -7
     try:
         return matcher.fill_mask(row, budget, deadline_seconds=seconds, on_deadline="some")
     except tk.LimitExceeded as error:
-        assert error.limit == "deadline_seconds"
+        no_time(error)
         assert set(row.tolist()) == {-7}
         return None
 
@@ -196,7 +217,7 @@ def test_batches() -> None:
     try:
         whole = tk.fill_masks(matchers, rows, 1, deadline_seconds=0, on_deadline="some")
     except tk.LimitExceeded as error:
-        assert error.limit == "deadline_seconds"
+        no_time(error)
     else:
         assert whole.tolist() == [True, False, True]
         assert bits(rows[1]) < set(range(other.vocabulary.width))
@@ -224,7 +245,7 @@ def test_drafts(seconds: float) -> None:
     try:
         legal, whole = matcher.fill_draft_masks(rows, draft, deadline_seconds=seconds, on_deadline="some")
     except tk.LimitExceeded as error:
-        assert error.limit == "deadline_seconds"
+        no_time(error)
         return
     assert not (legal & ~expected).any()
     for row, judged, is_whole in zip(rows, full, whole, strict=True):
@@ -234,9 +255,7 @@ def test_drafts(seconds: float) -> None:
     if seconds == 60.0:
         assert whole.all()
         assert legal.tolist() == expected.tolist()
-    lists, all_whole = tk.fill_draft_masks(
-        [matcher], rows, [draft], deadline_seconds=60, on_deadline="some"
-    )
+    lists, all_whole = tk.fill_draft_masks([matcher], rows, [draft], deadline_seconds=60, on_deadline="some")
     assert lists[0].tolist() == expected.tolist()
     assert all_whole.all()
 
@@ -250,7 +269,7 @@ def test_completions_in_time(subject: Subject, seconds: float) -> None:
     try:
         found = matcher.shortest_completion(deadline_seconds=seconds)
     except tk.LimitExceeded as error:
-        assert error.limit == "deadline_seconds"
+        no_time(error)
         return
     assert matcher.fork().advance_all(found)
     best = len(matcher.shortest_completion())

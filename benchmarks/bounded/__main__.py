@@ -4,14 +4,14 @@ python -m benchmarks.bounded                      # all schemas of MaskBench, gr
 python -m benchmarks.bounded --quick
 python -m benchmarks.bounded --groups hostile --deadline 1e-3
 
-Each constraint is compiled anew, so that every mask is made under the deadline.  A walk follows a text that is
-given; where a row lacks its next token, and now and then anyway, it takes any token of the row.  After some
-tokens it ends with the shortest completion, under the same deadline.  Every text is judged by
-``constraint.accepts``.  Beside it, a second matcher without a deadline has the whole masks, with which rows that
-are not whole are compared.
+Each constraint is compiled anew, so that every mask is made under the deadline.  A walk follows a text that
+is given; where a row lacks its next token, and now and then anyway, it takes any token of the row.  After
+some tokens it ends with the shortest completion, under the same deadline.  Every text is judged by
+``constraint.accepts``.  Beside it, a second matcher without a deadline has the whole masks, with which rows
+that are not whole are compared.
 
-Processor time is that of the thread, with a reading of the clock in it.  Wall time includes what else the machine
-does.
+Processor time is that of the thread, with a reading of the clock in it.  Wall time includes what else the
+machine does.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ _TOKENS, _MORE = 40, 24  # of a walk; the budget beyond them where there is one
 _ASTRAY = 0.05  # how often a walk leaves its text
 _P999_US, _LARGEST_MS = 300.0, 2.0
 _NOTES = (
-    "partial: rows that are not whole, of all rows that were not known; late: calls that raised LimitExceeded, "
-    "since no closing text was known in time; they are made again, without a deadline.",
+    "partial: rows that are not whole; late: calls that raised LimitExceeded, since nothing was known in time; "
+    "they are made again, without a deadline; both of all rows.",
     "lost: of partial rows, the logarithm of the share of the mask's tokens that the row has, negated (the "
     "log-probability lost under a uniform model); missed: rows without the next token of the text that is "
-    "followed, of all rows; wrong: tokens of a row that the mask does not have, and texts that are not accepted.",
+    "followed, of all rows.",
+    "wrong: tokens of a row that are neither in the mask nor accepted (masks with a least number of tokens "
+    "may lack some), and texts that are not accepted.",
 )
 
 
@@ -166,9 +168,11 @@ def _walk(
             matcher.fill_mask(row, budget)
         elif not is_whole:
             whole.fill_mask(full, budget)
-            if (row & ~full).any() or not row.any():
-                found.fault(case, matcher, f"the row has {_tokens(row & ~full)[:5]} besides")
-            found.lost.append(math.log(_count(full) / _count(row)))
+            besides = [one for one in _tokens(row & ~full) if not whole.fork().advance(one)]
+            if besides or not row.any():
+                found.fault(case, matcher, f"the row has {besides[:5]} besides")
+            row_of_both = row & full
+            found.lost.append(math.log(_count(full) / max(1, _count(row_of_both))))
         token = text[place] if follows and place < len(text) else None
         if token is not None and not row[token // 32] >> token % 32 & 1:
             found.missed += is_whole is not True

@@ -74,9 +74,7 @@ def cases(group: str, options: Namespace, tokenizer: Tokenizer) -> Iterator[Case
             yield from _modes(name, group, make, [tokenizer.encode_as_model(_GRAMMAR_TEXTS[name])] * 8)
         return
     for pattern, text in _HOSTILE.items():
-        yield from _modes(
-            pattern, group, partial(tk.regex, pattern), [tokenizer.encode_as_model(text)] * 4
-        )
+        yield from _modes(pattern, group, partial(tk.regex, pattern), [tokenizer.encode_as_model(text)] * 4)
     for family in (*PATTERN_SIZES, *BOUNDS):
         for size in family.sizes:
             if size <= 10_000:

@@ -93,9 +93,9 @@ NumberArray<std::uint8_t> fill_batch(const nb::handle given, const nb::handle ma
   const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, batch.bound.size());
   std::vector<std::uint32_t*> places;
   for (std::size_t i = 0; i < batch.bound.size(); ++i) places.push_back(rows + i * batch.vocabulary().words());
-  const std::vector<std::exception_ptr> errors = without_interpreter(
-      batch.bound[0]->shown(),
-      [&] { return fill_masks(batch.matchers, places, threads, budgets, deadline, on_deadline, is_whole); });
+  const std::vector<std::exception_ptr> errors = without_interpreter(batch.bound[0]->shown(), [&] {
+    return fill_masks(batch.matchers, places, threads, budgets, deadline, on_deadline, is_whole);
+  });
   batch.raise_first(errors, budgets);
   return to_array(std::move(is_whole));
 }
@@ -116,11 +116,10 @@ std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t c
 
 // `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal; and whether each
 // row is whole.
-nb::typed<nb::tuple, nb::typed<nb::list, NumberArray<std::uint8_t>>, NumberArray<std::uint8_t>> fill_drafts(const nb::handle given, const nb::handle mask,
-                                                           const nb::list& drafts, const nb::list& parents,
-                                                           unsigned threads, const nb::handle given_budgets,
-                                                           bool count_stop, const nb::handle deadline_seconds,
-                                                           const nb::handle given_on_deadline) {
+nb::typed<nb::tuple, nb::typed<nb::list, NumberArray<std::uint8_t>>, NumberArray<std::uint8_t>> fill_drafts(
+    const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents, unsigned threads,
+    const nb::handle given_budgets, bool count_stop, const nb::handle deadline_seconds,
+    const nb::handle given_on_deadline) {
   const Deadline deadline = checked_deadline(deadline_seconds);
   const OnDeadline on_deadline = checked_on_deadline(given_on_deadline);
   const Batch batch(given);
@@ -143,8 +142,9 @@ nb::typed<nb::tuple, nb::typed<nb::list, NumberArray<std::uint8_t>>, NumberArray
     all.push_back({{tokens[i], trees[i]}, budgets.empty() ? std::nullopt : budgets[i], rows});
     rows += (tokens[i].size() + 1) * batch.vocabulary().words();
   }
-  const std::vector<std::exception_ptr> errors = without_interpreter(
-      batch.bound[0]->shown(), [&] { return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline, on_deadline); });
+  const std::vector<std::exception_ptr> errors = without_interpreter(batch.bound[0]->shown(), [&] {
+    return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline, on_deadline);
+  });
   batch.raise_first(errors, budgets);
   for (const DraftRows& one : all) {
     found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
@@ -165,14 +165,15 @@ void bind_batches(nb::module_& m) {
 
 Returns whether each row is whole.)doc");
 
-  m.def("fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
-        "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none(), "on_deadline"_a.none(),
-        nb::sig("def fill_draft_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, drafts: "
-                "list[collections.abc.Sequence[int]], parents: list[collections.abc.Sequence[int] | None], threads: "
-                "int, budgets: collections.abc.Sequence[int | None] | None, count_stop: bool, deadline_seconds: float "
-                "| None, on_deadline: typing.Literal['error', 'some']) -> tuple[list[numpy.typing.NDArray[numpy.uint8]], "
-                "numpy.typing.NDArray[numpy.uint8]]"),
-        R"doc(The rows of all drafts, one after another.
+  m.def(
+      "fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
+      "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none(), "on_deadline"_a.none(),
+      nb::sig("def fill_draft_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, drafts: "
+              "list[collections.abc.Sequence[int]], parents: list[collections.abc.Sequence[int] | None], threads: "
+              "int, budgets: collections.abc.Sequence[int | None] | None, count_stop: bool, deadline_seconds: float "
+              "| None, on_deadline: typing.Literal['error', 'some']) -> tuple[list[numpy.typing.NDArray[numpy.uint8]], "
+              "numpy.typing.NDArray[numpy.uint8]]"),
+      R"doc(The rows of all drafts, one after another.
 
 Returns which tokens are legal, and whether each row is whole.)doc");
 }

@@ -102,7 +102,8 @@ bool BoundMatcher::fill_mask(const nb::handle row, const nb::handle budget, cons
   const bool counts = checked_flag("count_stop", count_stop);
   const Deadline deadline = checked_deadline(deadline_seconds);
   const bool takes_some = checked_on_deadline(on_deadline) == OnDeadline::Some;
-  const MadeMask made = budget.is_none() ? current_mask(deadline, takes_some) : mask_within(budget, counts, deadline, takes_some);
+  const MadeMask made =
+      budget.is_none() ? current_mask(deadline, takes_some) : mask_within(budget, counts, deadline, takes_some);
   copy_into(row, *made.mask);
   return made.is_whole;
 }
@@ -234,11 +235,12 @@ void bind_matchers(nb::module_& m) {
              const std::optional<std::vector<std::uint32_t>>& stops,
              TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, stops, least); },
           "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
-           "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(), "on_deadline"_a.none() = "error",
-           nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "
-                   "deadline_seconds: float | None=None, on_deadline: typing.Literal['error', 'some']='error') -> bool"),
-           R"doc(Copies the mask into the caller's row.
+      .def(
+          "fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
+          "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(), "on_deadline"_a.none() = "error",
+          nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "
+                  "deadline_seconds: float | None=None, on_deadline: typing.Literal['error', 'some']='error') -> bool"),
+          R"doc(Copies the mask into the caller's row.
 
 With a budget of ``n`` tokens, it contains exactly the tokens after which at most ``n - 1`` more
 tokens lead to an accepted text, and the stop tokens if the text is accepted.  ``advance`` ignores

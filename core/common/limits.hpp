@@ -54,7 +54,9 @@ struct Deadline {
   }
   bool is_set() const { return at != Clock::time_point::max(); }
   // The same, but with so much time from now on at least.
-  Deadline at_least(Clock::duration time) const { return is_set() ? Deadline{std::max(at, Clock::now() + time), seconds} : *this; }
+  Deadline at_least(Clock::duration time) const {
+    return is_set() ? Deadline{std::max(at, Clock::now() + time), seconds} : *this;
+  }
 };
 
 // `limit` is the name of the field of Limits that was passed, or "deadline_seconds"; `position` is an offset into the

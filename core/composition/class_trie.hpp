@@ -54,7 +54,7 @@ class ClassTrie {
   counted::vector<std::uint8_t> class_bytes_;  // a byte of each class
   counted::vector<std::uint8_t> class_of_;     // by byte
   counted::vector<Inner> nodes_;
-  counted::vector<NodeId> members_;                    // nodes of the trie of tokens
+  counted::vector<NodeId> members_;  // nodes of the trie of tokens
   // While a node is opened.
   std::uint32_t opening_ = kUnopened, next_member_ = 0;
   counted::vector<counted::vector<NodeId>> by_class_;

@@ -145,7 +145,8 @@ MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget, VerifiedToken
   });
   for (const ClassLoop& loop : loops) add_inside(loop, *mask, budget);
   with_walk(false, budget, [&](auto& walk, auto&) {
-    const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add_ranges(walk.ranges(), vocabulary_.trie().order()); });
+    const HandOver hand_over(verified,
+                             [&](VerifiedTokens& to) { to.add_ranges(walk.ranges(), vocabulary_.trie().order()); });
     for (const ClassLoop& loop : loops) {
       if (loop.tail == Pool::kEpsilon) continue;
       const LeavingWalk leaving(automaton_.arena(), loop);

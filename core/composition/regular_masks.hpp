@@ -15,13 +15,13 @@
 #include "composition/class_walk.hpp"
 #include "composition/factored_mask.hpp"
 #include "composition/mask_memo.hpp"
+#include "composition/mask_walk.hpp"
 #include "composition/mask_work.hpp"
 #include "composition/mask_writer.hpp"
 #include "composition/operands.hpp"
 #include "composition/rule_mask_maker.hpp"
 #include "composition/state_loops.hpp"
 #include "composition/token_steps.hpp"
-#include "composition/mask_walk.hpp"
 #include "composition/verified_tokens.hpp"
 
 namespace tokamata {

@@ -15,7 +15,7 @@ RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budge
 
 // Nothing where it was given up in a trial.
 std::optional<RuleMask> RuleMaskMaker::made(ExpressionId expression, NodeId from, Budget& budget,
-                                             VerifiedTokens* verified) {
+                                            VerifiedTokens* verified) {
   const RuleWalkPool::Lease buffers(context_.pool);
   MaskSink sink(*buffers, notes_);
   const HandOver hand_over(verified, [&](VerifiedTokens& to) { sink.hand_over(to); });

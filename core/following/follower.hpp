@@ -126,7 +126,8 @@ class Follower {
   virtual MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr) = 0;
   // A token of that mask, the first of a text that completes this one, found sooner than the mask; nothing where the
   // text may end here, or where none is known that is short enough.  `is_of_text`: as for Completions.
-  virtual std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) = 0;
+  virtual std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                               Budget& budget) = 0;
   // Whether it is known that the mask within `left` tokens is the one without a budget; the second one computes that
   // mask, which may show it.
   virtual bool is_known_ample(const Place&, TokenCount) const { return false; }

@@ -177,7 +177,8 @@ MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadli
     // What is known is put together within the time that is given, or nearly so.
     const Deadline::Clock::duration time_left = deadline.at - Deadline::Clock::now();
     budget.set_deadline(
-        {deadline.at - std::min<Deadline::Clock::duration>(time_left / 3, std::chrono::microseconds(60)), deadline.seconds});
+        {deadline.at - std::min<Deadline::Clock::duration>(time_left / 3, std::chrono::microseconds(60)),
+         deadline.seconds});
     budget.check();
     return {mask_at(place, left, budget, &verified), true};
   } catch (const LimitExceeded& error) {

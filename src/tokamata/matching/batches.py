@@ -39,8 +39,8 @@ def fill_masks(
         threads: the largest number of threads; ``None``: one for each processor that this process may use.
         budgets: the ``budget`` of each matcher's ``fill_mask``, or ``None`` for a matcher without one.
         deadline_seconds: the time for all of them together, as for ``fill_mask``.
-        on_deadline: as for ``fill_mask``.  With ``"some"`` each row that is begun after the deadline takes up
-            to 50 µs more, for the token of a closing text.
+        on_deadline: as for ``fill_mask``.  With ``"some"`` each row that is begun after the deadline takes
+            up to 50 µs more, for the token of a closing text.
 
     Returns:
         ``bool[batch]``: whether each row is the whole mask; all are, except with ``on_deadline="some"``.
@@ -55,9 +55,7 @@ def fill_masks(
     """
     import numpy as np
 
-    whole = _core.fill_masks(
-        matchers, mask, checked_threads(threads), budgets, deadline_seconds, on_deadline
-    )
+    whole = _core.fill_masks(matchers, mask, checked_threads(threads), budgets, deadline_seconds, on_deadline)
     return whole.view(np.bool_)
 
 
@@ -117,7 +115,8 @@ def fill_draft_masks(
         budgets: the budget of each matcher, or ``None`` for a matcher without one.
         count_stop: whether budgets include the stop tokens.
         deadline_seconds: the time for all of them together, as for ``fill_mask``.
-        on_deadline: as for ``fill_mask``.  With ``"some"``, tokens that were not judged by then are not legal.
+        on_deadline: as for ``fill_mask``.  With ``"some"``, tokens that were not judged by then are not
+            legal.
 
     Returns:
         For each matcher, whether each of its tokens is legal.  With ``on_deadline="some"`` a pair: that, and
@@ -142,7 +141,7 @@ def fill_draft_masks(
     if len(given) != len(matchers) or len(trees) != len(given):
         found = f"{len(matchers)} matchers, {len(given)} drafts and {len(trees)} lists of parents"
         raise ArgumentError("drafts", found, "as many drafts as matchers")
-    found, whole = _core.fill_draft_masks(
+    judged, whole = _core.fill_draft_masks(
         matchers,
         mask,
         given,
@@ -153,5 +152,5 @@ def fill_draft_masks(
         deadline_seconds,
         on_deadline,
     )
-    legal = [one.view(np.bool_) for one in found]
+    legal = [one.view(np.bool_) for one in judged]
     return legal if on_deadline == "error" else (legal, whole.view(np.bool_))

@@ -496,8 +496,8 @@ class Matcher(_core.Matcher):
                 ``d`` tokens ahead has ``budget - d``.  Rows for which it does not suffice are zero.
             count_stop: whether the budget includes the stop token.
             deadline_seconds: as for :meth:`fill_mask`.
-            on_deadline: as for :meth:`fill_mask`.  With ``"some"``, tokens that were not judged by then are not
-                legal.
+            on_deadline: as for :meth:`fill_mask`.  With ``"some"``, tokens that were not judged by then are
+                not legal.
 
         Returns:
             ``bool[len(tokens)]``: whether each token is legal.  With ``on_deadline="some"`` a pair: that, and
@@ -515,7 +515,9 @@ class Matcher(_core.Matcher):
         [legal], whole = _core.fill_draft_masks(
             [self], mask, [tokens], [parents], 1, [budget], count_stop, deadline_seconds, on_deadline
         )
-        return legal.view(np.bool_) if on_deadline == "error" else (legal.view(np.bool_), whole.view(np.bool_))
+        return (
+            legal.view(np.bool_) if on_deadline == "error" else (legal.view(np.bool_), whole.view(np.bool_))
+        )
 
     def events(self) -> list[Event]:
         """The values that have been completed since the last call, in order.

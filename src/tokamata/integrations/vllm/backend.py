@@ -34,8 +34,8 @@ class TokamataBackend:
     vLLM compiles grammars in a pool of threads, so methods may be called from several threads.
 
     Args:
-        vllm_config: vLLM's configuration, of which ``additional_config["tokamata"]`` is read: a dict whose only
-            key is ``"mask_deadline_seconds"``, the time for the rows of a call.
+        vllm_config: vLLM's configuration, of which ``additional_config["tokamata"]`` is read: a dict whose
+            only key is ``"mask_deadline_seconds"``, the time for the rows of a call.
         tokenizer: the model's, as transformers has it.
         vocab_size: the number of logits of the model, as a rule more than the tokenizer has ids.
 

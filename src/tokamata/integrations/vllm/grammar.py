@@ -188,9 +188,7 @@ class TokamataGrammar:
     ) -> None:
         if (seconds := self._deadline_seconds) is not None:
             try:
-                self._matcher.fill_mask(
-                    row, budget, count_stop, deadline_seconds=seconds, on_deadline="some"
-                )
+                self._matcher.fill_mask(row, budget, count_stop, deadline_seconds=seconds, on_deadline="some")
                 return
             except LimitExceeded as error:
                 if error.limit != "deadline_seconds":
