@@ -41,8 +41,8 @@ _TOKENS, _MORE = 40, 24  # of a walk; the budget beyond them where there is one
 _ASTRAY = 0.05  # how often a walk leaves its text
 _P999_US, _LARGEST_MS = 300.0, 2.0
 _NOTES = (
-    "partial: rows that are not whole; late: calls that raised LimitExceeded, since nothing was known in time; "
-    "they are made again, without a deadline; both of all rows.",
+    "partial: rows that are not whole; late: calls that raised LimitExceeded, since nothing was known in "
+    "time; they are made again, without a deadline; both of all rows.",
     "lost: of partial rows, the logarithm of the share of the mask's tokens that the row has, negated (the "
     "log-probability lost under a uniform model); missed: rows without the next token of the text that is "
     "followed, of all rows.",

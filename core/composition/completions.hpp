@@ -48,7 +48,7 @@ class Completions {
 
   // A token of that mask, the first of a text that completes the configuration; nothing where no such text is known to be
   // short enough.  Where bytes are tokens, the text is one that the expression knows, which needs no search.  Tokens
-  // that are asked for one after another are those of one text if `is_of_text`; otherwise what is known soonest is
+  // that are found one after another are those of one text if `is_of_text`; otherwise what is known soonest is
   // taken, which may be a single byte.
   std::optional<TokenId> closing_token(Configuration configuration, TokenCount left, bool is_of_text, Budget& budget);
   // The tokens that this text begins with, the shortest first, and how many tokens complete it after each; none where
