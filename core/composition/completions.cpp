@@ -183,14 +183,16 @@ MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Bu
       tokens = std::move(stopped_->tokens);
       stopped_.reset();
     }
-    const OnError keep([&] {
-      if (walk.has_begun()) stopped_ = {configuration, left, walk, tokens};
-    });
     const auto visit = [&](StateId target, const TokenClass& token_class) {
       if (finishes_within(target, left - 1, budget))
         tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     };
-    walk_classes(automaton_.steps(), configuration, budget, visit, walk);
+    try {
+      walk_classes(automaton_.steps(), configuration, budget, visit, walk);
+    } catch (const LimitExceeded&) {
+      if (walk.has_begun()) stopped_ = {configuration, left, walk, tokens};
+      throw;
+    }
   }
   return automaton_.mask_of(configuration, tokens);
 }

@@ -71,14 +71,18 @@ void RegularMasks::with_walk(bool at_start, Budget& budget, Task&& task) {
 // Runs a walk of a whole trie, or the rest of it where the same one was stopped before.
 template <class Walk>
 void RegularMasks::run_resumably(Walk& walk, TokenConfiguration from, std::uint64_t& most) {
-  const OnError keep([&] { stopped_ = {from, walk.paused(), most}; });
-  if (stopped_ && stopped_->configuration == from) {
-    most = std::max(most, stopped_->most);
-    PausedWalk before = std::move(stopped_->walk);
-    stopped_.reset();
-    walk.go_on(std::move(before));
-  } else {
-    walk.run(from.state);
+  try {
+    if (stopped_ && stopped_->configuration == from) {
+      most = std::max(most, stopped_->most);
+      PausedWalk before = std::move(stopped_->walk);
+      stopped_.reset();
+      walk.go_on(std::move(before));
+    } else {
+      walk.run(from.state);
+    }
+  } catch (const LimitExceeded&) {
+    stopped_ = {from, walk.paused(), most};
+    throw;
   }
 }
 
@@ -208,14 +212,16 @@ MaskPtr RegularMasks::mask_by_classes(TokenConfiguration configuration, Budget& 
     most = stopped_in_classes_->most;
     stopped_in_classes_.reset();
   }
-  const OnError keep([&] {
-    if (walk.has_begun()) stopped_in_classes_ = {configuration, walk, tokens, most};
-  });
   const auto visit = [&](StateId target, const TokenClass& token_class) {
     tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     most = std::max(most, most_from(target));
   };
-  walk_classes(steps_, configuration, budget, visit, walk);
+  try {
+    walk_classes(steps_, configuration, budget, visit, walk);
+  } catch (const LimitExceeded&) {
+    if (walk.has_begun()) stopped_in_classes_ = {configuration, walk, tokens, most};
+    throw;
+  }
   masks_.note_most_after(configuration.state, most);
   budget.check();
   return writer_.of_tokens(configuration, tokens, automaton_.accepting(configuration.state));

@@ -99,7 +99,6 @@ TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie
       frames = std::move(stopped_->frames);
       stopped_.reset();
     }
-    const OnError keep([&] { stopped_ = {place, std::move(frames), std::move(by_state)}; });
     const auto enter = [&](NodeId at, StateId state) {
       const auto own = trie.own(at);
       if (at != node && !own.empty()) {
@@ -108,7 +107,12 @@ TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie
       }
       return true;
     };
-    walk_trie(trie, node, automaton_, start, budget, enter, frames);
+    try {
+      walk_trie(trie, node, automaton_, start, budget, enter, frames);
+    } catch (const LimitExceeded&) {
+      if (!frames.empty()) stopped_ = {place, std::move(frames), std::move(by_state)};
+      throw;
+    }
   }
   std::map<std::string, std::vector<std::uint32_t>> tokens;
   for (auto& [state, found] : by_state) {

@@ -127,8 +127,7 @@ Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, N
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   const PartAt at{&trie, node, terminal, follow};
-  {
-    const OnError keep([&] { stopped_ = {at, walk.paused(), ends, spelled}; });
+  try {
     if (stopped_ && stopped_->at == at) {
       ends = std::move(stopped_->ends);
       spelled = std::max(spelled, stopped_->spelled);
@@ -138,6 +137,9 @@ Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, N
     } else {
       walk.enter_below(node, start);
     }
+  } catch (const LimitExceeded&) {
+    stopped_ = {at, walk.paused(), ends, spelled};
+    throw;
   }
   work_.counts.nodes += walk.nodes();
   if (spelled != ExpressionNode::kUnspelled) made.most = spelled + kLongestRest;
