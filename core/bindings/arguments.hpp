@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,14 @@ inline Deadline checked_deadline(const nanobind::handle given) {
   const nanobind::object seconds =
       nanobind::module_::import_("tokamata.calls.arguments").attr("checked_number")("deadline_seconds", given, 0);
   return Deadline::after(nanobind::cast<double>(nanobind::float_(seconds)));
+}
+
+inline OnDeadline checked_on_deadline(const nanobind::handle given) {
+  std::string value;
+  if (nanobind::isinstance<nanobind::str>(given)) value = nanobind::str(given).c_str();
+  if (value == "error") return OnDeadline::Error;
+  if (value != "some") raise_argument("on_deadline", given, "\"error\" or \"some\"");
+  return OnDeadline::Some;
 }
 
 // The items of an argument; an error of its own iterator passes.

@@ -80,18 +80,24 @@ struct Batch {
   }
 };
 
-void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets,
-                const nb::handle deadline_seconds) {
+// Whether each row is whole.
+NumberArray<std::uint8_t> fill_batch(const nb::handle given, const nb::handle mask, unsigned threads,
+                                     const nb::handle given_budgets, const nb::handle deadline_seconds,
+                                     const nb::handle given_on_deadline) {
   const Deadline deadline = checked_deadline(deadline_seconds);
+  const OnDeadline on_deadline = checked_on_deadline(given_on_deadline);
   const Batch batch(given);
-  if (batch.bound.empty()) return;
+  std::vector<std::uint8_t> is_whole(batch.bound.size());
+  if (batch.bound.empty()) return to_array(std::move(is_whole));
   std::uint32_t* const rows = batch.rows_of(mask, batch.bound.size(), "fill_masks");
   const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, batch.bound.size());
   std::vector<std::uint32_t*> places;
   for (std::size_t i = 0; i < batch.bound.size(); ++i) places.push_back(rows + i * batch.vocabulary().words());
-  const std::vector<std::exception_ptr> errors = without_interpreter(
-      batch.bound[0]->shown(), [&] { return fill_masks(batch.matchers, places, threads, budgets, deadline); });
+  const std::vector<std::exception_ptr> errors = without_interpreter(batch.bound[0]->shown(), [&] {
+    return fill_masks(batch.matchers, places, threads, budgets, deadline, on_deadline, is_whole);
+  });
   batch.raise_first(errors, budgets);
+  return to_array(std::move(is_whole));
 }
 
 std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t count) {
@@ -108,16 +114,19 @@ std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t c
   return parents;
 }
 
-// `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal.
-nb::typed<nb::list, NumberArray<std::uint8_t>> fill_drafts(const nb::handle given, const nb::handle mask,
-                                                           const nb::list& drafts, const nb::list& parents,
-                                                           unsigned threads, const nb::handle given_budgets,
-                                                           bool count_stop, const nb::handle deadline_seconds) {
+// `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal; and whether each
+// row is whole.
+nb::typed<nb::tuple, nb::typed<nb::list, NumberArray<std::uint8_t>>, NumberArray<std::uint8_t>> fill_drafts(
+    const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents, unsigned threads,
+    const nb::handle given_budgets, bool count_stop, const nb::handle deadline_seconds,
+    const nb::handle given_on_deadline) {
   const Deadline deadline = checked_deadline(deadline_seconds);
+  const OnDeadline on_deadline = checked_on_deadline(given_on_deadline);
   const Batch batch(given);
   const std::size_t count = batch.bound.size();
   nb::list found;
-  if (count == 0) return found;
+  std::vector<std::uint8_t> is_whole;
+  if (count == 0) return nb::make_tuple(found, to_array(std::move(is_whole)));
   const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, count);
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::vector<std::uint32_t>> trees;
@@ -133,30 +142,40 @@ nb::typed<nb::list, NumberArray<std::uint8_t>> fill_drafts(const nb::handle give
     all.push_back({{tokens[i], trees[i]}, budgets.empty() ? std::nullopt : budgets[i], rows});
     rows += (tokens[i].size() + 1) * batch.vocabulary().words();
   }
-  const std::vector<std::exception_ptr> errors = without_interpreter(
-      batch.bound[0]->shown(), [&] { return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline); });
+  const std::vector<std::exception_ptr> errors = without_interpreter(batch.bound[0]->shown(), [&] {
+    return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline, on_deadline);
+  });
   batch.raise_first(errors, budgets);
-  for (const DraftRows& one : all)
+  for (const DraftRows& one : all) {
     found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
-  return found;
+    is_whole.insert(is_whole.end(), one.whole.begin(), one.whole.end());
+  }
+  return nb::make_tuple(found, to_array(std::move(is_whole)));
 }
 
 }  // namespace
 
 void bind_batches(nb::module_& m) {
   m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none(),
-        "deadline_seconds"_a.none() = nb::none(),
+        "deadline_seconds"_a.none() = nb::none(), "on_deadline"_a.none() = "error",
         nb::sig("def fill_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, threads: int, budgets: "
-                "collections.abc.Sequence[int | None] | None=None, deadline_seconds: float | None=None) -> None"),
-        R"doc(Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``.)doc");
+                "collections.abc.Sequence[int | None] | None=None, deadline_seconds: float | None=None, on_deadline: "
+                "typing.Literal['error', 'some']='error') -> numpy.typing.NDArray[numpy.uint8]"),
+        R"doc(Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``.
 
-  m.def("fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
-        "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none(),
-        nb::sig("def fill_draft_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, drafts: "
-                "list[collections.abc.Sequence[int]], parents: list[collections.abc.Sequence[int] | None], threads: "
-                "int, budgets: collections.abc.Sequence[int | None] | None, count_stop: bool, deadline_seconds: float "
-                "| None) -> list[numpy.typing.NDArray[numpy.uint8]]"),
-        R"doc(The rows of all drafts, one after another; the result says which tokens are legal.)doc");
+Returns whether each row is whole.)doc");
+
+  m.def(
+      "fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
+      "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none(), "on_deadline"_a.none(),
+      nb::sig("def fill_draft_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, drafts: "
+              "list[collections.abc.Sequence[int]], parents: list[collections.abc.Sequence[int] | None], threads: "
+              "int, budgets: collections.abc.Sequence[int | None] | None, count_stop: bool, deadline_seconds: float "
+              "| None, on_deadline: typing.Literal['error', 'some']) -> tuple[list[numpy.typing.NDArray[numpy.uint8]], "
+              "numpy.typing.NDArray[numpy.uint8]]"),
+      R"doc(The rows of all drafts, one after another.
+
+Returns which tokens are legal, and whether each row is whole.)doc");
 }
 
 }  // namespace tokamata

@@ -34,10 +34,11 @@ class BoundMatcher {
   // The ids that a draft names; one that is outside of the vocabulary is allowed nowhere.
   std::vector<TokenId> drafted(nanobind::handle tokens) const;
 
-  nanobind::object mask() { return bound_->view(current_mask({})); }
-  void fill_mask(nanobind::handle row, nanobind::handle budget, nanobind::handle count_stop,
-                 nanobind::handle deadline_seconds);
-  TokenList shortest_completion();
+  nanobind::object mask() { return bound_->view(current_mask({}, false).mask); }
+  // Whether the row is whole.
+  bool fill_mask(nanobind::handle row, nanobind::handle budget, nanobind::handle count_stop,
+                 nanobind::handle deadline_seconds, nanobind::handle on_deadline);
+  TokenList shortest_completion(nanobind::handle deadline_seconds);
   Counts mask_work(nanobind::handle deadline_seconds);
 
   bool advance(std::int64_t token);
@@ -60,8 +61,8 @@ class BoundMatcher {
     return without_interpreter(bound_->shown, task);
   }
   TokenId checked(std::int64_t token) const;
-  MaskPtr current_mask(const Deadline& deadline);
-  MaskPtr mask_within(nanobind::handle budget, bool count_stop, const Deadline& deadline);
+  MadeMask current_mask(const Deadline& deadline, bool takes_some);
+  MadeMask mask_within(nanobind::handle budget, bool count_stop, const Deadline& deadline, bool takes_some);
 
   nanobind::object owner_;
   BoundConstraint* bound_;

@@ -98,15 +98,20 @@ std::vector<TokenId> BoundMatcher::drafted(const nb::handle tokens) const {
   return ids;
 }
 
-void BoundMatcher::fill_mask(const nb::handle row, const nb::handle budget, const nb::handle count_stop,
-                             const nb::handle deadline_seconds) {
+bool BoundMatcher::fill_mask(const nb::handle row, const nb::handle budget, const nb::handle count_stop,
+                             const nb::handle deadline_seconds, const nb::handle on_deadline) {
   const bool counts = checked_flag("count_stop", count_stop);
   const Deadline deadline = checked_deadline(deadline_seconds);
-  copy_into(row, budget.is_none() ? *current_mask(deadline) : *mask_within(budget, counts, deadline));
+  const bool takes_some = checked_on_deadline(on_deadline) == OnDeadline::Some;
+  const MadeMask made =
+      budget.is_none() ? current_mask(deadline, takes_some) : mask_within(budget, counts, deadline, takes_some);
+  copy_into(row, *made.mask);
+  return made.is_whole;
 }
 
-TokenList BoundMatcher::shortest_completion() {
-  return to_list(work([&] { return matcher_->shortest_completion(); }));
+TokenList BoundMatcher::shortest_completion(const nb::handle deadline_seconds) {
+  const Deadline deadline = checked_deadline(deadline_seconds);
+  return to_list(work([&] { return matcher_->shortest_completion(deadline); }));
 }
 
 Counts BoundMatcher::mask_work(const nb::handle deadline_seconds) {
@@ -185,16 +190,23 @@ TokenId BoundMatcher::checked(std::int64_t token) const {
   return {static_cast<std::uint32_t>(token)};
 }
 
-MaskPtr BoundMatcher::current_mask(const Deadline& deadline) {
-  if (MaskPtr known = matcher_->try_mask()) return known;
-  return work([&] { return matcher_->mask(deadline); });
+MadeMask BoundMatcher::current_mask(const Deadline& deadline, bool takes_some) {
+  if (MaskPtr known = matcher_->try_mask()) return {std::move(known), true};
+  return work([&]() -> MadeMask {
+    if (takes_some) return matcher_->some_mask(std::nullopt, false, deadline);
+    return {matcher_->mask(deadline), true};
+  });
 }
 
-MaskPtr BoundMatcher::mask_within(const nb::handle budget, bool count_stop, const Deadline& deadline) {
+MadeMask BoundMatcher::mask_within(const nb::handle budget, bool count_stop, const Deadline& deadline,
+                                   bool takes_some) {
   const TokenCount left = checked_budget(budget);
-  if (MaskPtr known = matcher_->try_mask_within(left, count_stop); known && known->set_bits) return known;
-  return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
-                             [&] { return matcher_->mask_within(left, count_stop, deadline); });
+  if (MaskPtr known = matcher_->try_mask_within(left, count_stop); known && known->set_bits)
+    return {std::move(known), true};
+  return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left}, [&]() -> MadeMask {
+    if (takes_some) return matcher_->some_mask(left, count_stop, deadline);
+    return {matcher_->mask_within(left, count_stop, deadline), true};
+  });
 }
 
 void bind_matchers(nb::module_& m) {
@@ -225,11 +237,12 @@ void bind_matchers(nb::module_& m) {
              const std::optional<std::vector<std::uint32_t>>& stops,
              TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, written, canonical, stops, least); },
           "constraint"_a, "context"_a, "written"_a, "canonical"_a, "stops"_a.none(), "least"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
-           "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(),
-           nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "
-                   "deadline_seconds: float | None=None) -> None"),
-           R"doc(Copies the mask into the caller's row.
+      .def(
+          "fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
+          "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(), "on_deadline"_a.none() = "error",
+          nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "
+                  "deadline_seconds: float | None=None, on_deadline: typing.Literal['error', 'some']='error') -> bool"),
+          R"doc(Copies the mask into the caller's row.
 
 With a budget of ``n`` tokens, it contains exactly the tokens after which at most ``n - 1`` more
 tokens lead to an accepted text, and the stop tokens if the text is accepted.  ``advance`` ignores
@@ -246,13 +259,21 @@ Args:
     deadline_seconds: when the call ends, also while it waits for another thread; ``None``: with
         ``Limits.seconds`` alone.  What was made until then is kept.
         A known mask needs no time, unless another thread works on the constraint.
+    on_deadline: at the deadline, ``"error"`` raises ``LimitExceeded``; ``"some"`` fills the row with
+        the tokens of the mask that are known by then: those that were verified, and the first one of
+        a text that completes this one.  Such a row is never empty, and generation goes on with it.
+        The next call goes on with the work where it stands; in the end the row is the mask.
+
+Returns:
+    Whether the row is the whole mask; ``False`` only with ``on_deadline="some"``.
 
 Raises:
     BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
         unchanged.
     MaskError: ``row`` has another dtype, length or layout.
     LimitExceeded, Cancelled: the work was stopped.)doc")
-      .def("shortest_completion", &BoundMatcher::shortest_completion,
+      .def("shortest_completion", &BoundMatcher::shortest_completion, "deadline_seconds"_a.none() = nb::none(),
+           nb::sig("def shortest_completion(self, deadline_seconds: float | None=None) -> list[int]"),
            R"doc(A shortest sequence of tokens after which the text is accepted, without a stop token.
 
 Empty if the text is accepted already.  Regular patterns: no sequence is shorter.  Method:
@@ -263,6 +284,10 @@ it succeeds at any depth; branch and bound then searches for fewer.  It ends ear
 classes or 32,768 new states, with the shortest sequence found so far.  Algorithm:
 ``core/composition/rule_completions.hpp``, and ``core/canonical/canonical_rule_budgets.hpp`` for
 canonical tokens, of which it follows a sample.
+
+Args:
+    deadline_seconds: when the search ends.  By then the tokens of a short text that the pattern knows
+        are returned if that took no longer; otherwise ``LimitExceeded`` is raised.
 
 Raises:
     LimitExceeded, Cancelled: the work was stopped.)doc")

@@ -13,7 +13,7 @@ MaskPtr CanonicalAutomaton::known_mask(Configuration place, const CanonicalState
 }
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state,
-                                                              Budget& budget) {
+                                                              Budget& budget, VerifiedTokens* verified) {
   if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) {
     ++pattern_.counted_work().known;
     return *known;
@@ -21,14 +21,31 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration plac
   const TimeOfPart timed = pattern_.timed_mask();
   pattern_.counted_work().note(MaskWork::Maker::Canonical);
   const Configuration approximation = approximated(place, budget);
-  const MaskBasePtr own = base(approximation, state, budget);
+  // What the over-approximation allows, and the state itself does not, is cut.
+  MaskPtr exact, approximated;
+  if (approximation.state != place.state) {
+    exact = pattern_.mask(place, budget);
+    approximated = pattern_.mask(approximation, budget);
+  }
+  std::optional<VerifiedTokens> found;
+  if (verified) found.emplace(verified->words());
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+    if (exact) found->keep_only(exact->bits);
+    to.add_row(found->row());
+  });
+  const MaskBasePtr own = base(approximation, state, budget, found ? &*found : nullptr);
+  if (found) {
+    if (own->kept.empty()) found->add(own->bits);
+    else found->add_row(own->kept);
+    for (const std::uint32_t stop : tokenization_->vocabulary().stop()) found->remove(stop);
+  }
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
   TokenCount most = own->most;
   if (own->kept.empty()) mask->bits = own->bits;
   else most = std::max(most, forbid(approximation, state, *own, *mask, budget));
-  if (approximation.state != place.state) cut(place, approximation, *mask, budget);
+  if (exact != approximated) cut(*exact, *mask);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   TOKAMATA_CHECK(is_counted(tokenization_->vocabulary(), *mask), "a mask that is kept knows how many tokens it allows");
   budget.check();
@@ -36,11 +53,9 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration plac
   return masks_.keep(ConfigurationKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});
 }
 
-// Clears the tokens that the over-approximation allows and the state itself does not.
-void CanonicalAutomaton::cut(Configuration place, Configuration approximation, Mask& mask, Budget& budget) {
-  const MaskPtr exact = pattern_.mask(place, budget);
-  if (exact == pattern_.mask(approximation, budget)) return;
-  const Words allowed = exact->bits.row();
+// Clears the tokens that the exact mask does not have.
+void CanonicalAutomaton::cut(const Mask& exact, Mask& mask) {
+  const Words allowed = exact.bits.row();
   if (mask.bits.is_few()) {
     mask.open_tokens -= mask.bits.keep_of_few([&](std::uint32_t token) { return has_bit(allowed, token); });
     return;
@@ -60,15 +75,16 @@ void CanonicalAutomaton::drop_oldest_mask() {
 }
 
 CanonicalAutomaton::MaskBasePtr CanonicalAutomaton::base(Configuration place, const CanonicalState& state,
-                                                         Budget& budget) {
+                                                         Budget& budget, VerifiedTokens* verified) {
   ConfigurationKey key = ConfigurationKey::without_last(place, state, tokenization_->pieces());
   if (const Kept<MaskBase>* known = bases_.find(key)) return known->shared();
-  auto made = std::make_shared<const MaskBase>(make_base(key, budget));
+  auto made = std::make_shared<const MaskBase>(make_base(key, budget, verified));
   return bases_.keep(std::move(key), Kept(std::move(made))).shared();
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
-CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKey& key, Budget& budget) {
+CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKey& key, Budget& budget,
+                                                           VerifiedTokens* verified) {
   const CanonicalState& state = key.canonical;
   const Configuration place{key.state, key.at_start};
   const Vocabulary& vocabulary = tokenization_->vocabulary();
@@ -86,10 +102,12 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
     }
     return is_any;
   };
+  Words kept;  // once all that no last token forbids is there
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add_row(kept.empty() ? words : kept); });
   add_all(Hypothesis::Edge::Border);
   if (const std::uint8_t ends = tokenization_->ends_of(state); ends != 0)
     base.most = std::max(base.most, segments_.add_added(place, ends, state.open, words, budget));
-  Words kept = words;
+  kept = words;
   if (add_all(Hypothesis::Edge::Inside)) base.kept = std::move(kept);
   base.open_tokens = count_bits(words);
   if (accepting(place, state)) {
@@ -206,13 +224,17 @@ TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_wit
 }
 
 MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalState& state, TokenCount left,
-                                        Budget& budget) {
+                                        Budget& budget, VerifiedTokens* verified) {
   const Made& whole = made_mask(place, state, budget);
   const MaskPtr all = whole.mask.shared();
   const TokenCount most = whole.most;
   if (budgets_.of_rules().serves(place, budget)) {
     std::vector<std::uint32_t> tokens =
         budgets_.of_rules().tokens_within({place.state, place.at_start, state}, left, all->bits.row(), budget);
+    if (!place.at_start && !accepting(place, state))
+      if (const std::optional<TokenId> closing =
+              budgets_.of_rules().closing_token({place.state, false, state}, left, budget))
+        if (std::ranges::find(tokens, closing->value) == tokens.end()) tokens.push_back(closing->value);
     if (tokens.empty() && left > 0 && !accepting(place, state)) {
       const std::vector<TokenId> route = shortest(place, state, budget);
       if (route.size() <= left) tokens.push_back(route.front().value);
@@ -223,6 +245,7 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   Words words(all->bits.size(), 0);
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add_row(words); });
   const Vocabulary& vocabulary = tokenization_->vocabulary();
   if (left > 0)
     for_each_bit(all->bits.row(), [&](std::uint32_t token) {
@@ -235,6 +258,21 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
   mask->open_tokens = mask->set_bits = mask->bits.count();
   if (accepting(place, state)) add_stops(vocabulary, *mask);
   return mask;
+}
+
+// Where rules are completed by their closing texts, the first of the canonical tokens of that.  Elsewhere the longest
+// token that the closing text of the pattern begins with, and after which a text can be completed.
+std::optional<TokenId> CanonicalAutomaton::closing_token(Configuration place, const CanonicalState& state,
+                                                         TokenCount left, Budget& budget) {
+  if (left == 0 || accepting(place, state)) return std::nullopt;
+  if (!place.at_start && budgets_.of_rules().serves(place, budget)) {
+    if (const auto token = budgets_.of_rules().closing_token({place.state, false, state}, left, budget)) return token;
+  } else if (left == kNoTokens) {
+    for (const TokenId token : budgets_.closing_choices(place, budget))
+      if (step(place, state, token, budget)) return token;
+  }
+  const std::vector<TokenId> route = shortest(place, state, budget);
+  return !route.empty() && route.size() <= left ? std::optional(route.front()) : std::nullopt;
 }
 
 std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const CanonicalState& state, Budget& budget) {

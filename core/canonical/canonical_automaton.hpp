@@ -62,8 +62,8 @@ class CanonicalAutomaton {
   const Tokenization& tokenization() const { return *tokenization_; }
 
   MaskPtr known_mask(Configuration place, const CanonicalState& state) const;
-  MaskPtr mask(Configuration place, const CanonicalState& state, Budget& budget) {
-    return made_mask(place, state, budget).mask.shared();
+  MaskPtr mask(Configuration place, const CanonicalState& state, Budget& budget, VerifiedTokens* verified = nullptr) {
+    return made_mask(place, state, budget, verified).mask.shared();
   }
 
   struct Target {
@@ -78,7 +78,11 @@ class CanonicalAutomaton {
   }
 
   // Budgets: as in Completions, for canonical tokens.
-  MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
+  MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget,
+                      VerifiedTokens* verified = nullptr);
+  // A token of the mask, found without making it: as in Completions.
+  std::optional<TokenId> closing_token(Configuration place, const CanonicalState& state, TokenCount left,
+                                       Budget& budget);
   std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   // Whether so many tokens suffice, from a live configuration; with rules by those that `shortest` finds.
   bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, Budget& budget);
@@ -131,11 +135,12 @@ class CanonicalAutomaton {
   };
   // The caller holds it, since it may be dropped meanwhile.
   using MaskBasePtr = std::shared_ptr<const MaskBase>;
-  MaskBasePtr base(Configuration place, const CanonicalState& state, Budget& budget);
-  MaskBase make_base(const ConfigurationKey& key, Budget& budget);
-  const Made& made_mask(Configuration place, const CanonicalState& state, Budget& budget);
+  MaskBasePtr base(Configuration place, const CanonicalState& state, Budget& budget, VerifiedTokens* verified);
+  MaskBase make_base(const ConfigurationKey& key, Budget& budget, VerifiedTokens* verified);
+  const Made& made_mask(Configuration place, const CanonicalState& state, Budget& budget,
+                        VerifiedTokens* verified = nullptr);
   TokenCount forbid(Configuration place, const CanonicalState& state, const MaskBase& base, Mask& mask, Budget& budget);
-  void cut(Configuration place, Configuration approximation, Mask& mask, Budget& budget);
+  static void cut(const Mask& exact, Mask& mask);
   void drop_oldest_mask();
 
   TokenCount most_after(Configuration place, TokenCount by_witnesses, Budget& budget);

@@ -54,6 +54,13 @@ class CanonicalBudgets {
   using TransitionsPtr = std::shared_ptr<const counted::vector<Transition>>;
   TransitionsPtr transitions(Configuration place, Budget& budget);
 
+  // The tokens that the closing text of the pattern begins with, the longest first.
+  std::vector<TokenId> closing_choices(Configuration place, Budget& budget) {
+    std::vector<TokenId> tokens;
+    for (const Completions::ClosingChoice& choice : distances_.closing_choices(place, budget))
+      tokens.insert(tokens.begin(), choice.token);
+    return tokens;
+  }
   // For configurations with rules.
   CanonicalRuleBudgets& of_rules() { return of_rules_; }
 

@@ -221,11 +221,13 @@ MaskPtr CanonicalLengths::known_mask(Configuration place, const CanonicalState& 
   return known ? known->shared() : nullptr;
 }
 
-MaskPtr CanonicalLengths::mask(Configuration place, const CanonicalState& state, TokenBounds bounds, Budget& budget) {
+MaskPtr CanonicalLengths::mask(Configuration place, const CanonicalState& state, TokenBounds bounds, Budget& budget,
+                               VerifiedTokens* verified) {
   if (MaskPtr known = known_mask(place, state, bounds)) return known;
   const MaskPtr all = bounds.most == kNoTokens ? automaton_.mask(place, state, budget)
                                                : automaton_.mask_within(place, state, bounds.most, budget);
   std::vector<std::uint32_t> tokens;
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add(tokens); });
   std::size_t asked = 0;
   const bool is_last = bounds.least == 1;  // whatever follows is long enough
   for_each_bit(all->bits.row(), [&](std::uint32_t token) {

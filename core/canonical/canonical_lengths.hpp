@@ -51,7 +51,8 @@ class CanonicalLengths {
 
   // The tokens after which a text can be completed within the bounds, of which `least` is at least 1.
   MaskPtr known_mask(Configuration place, const CanonicalState& state, TokenBounds bounds) const;
-  MaskPtr mask(Configuration place, const CanonicalState& state, TokenBounds bounds, Budget& budget);
+  MaskPtr mask(Configuration place, const CanonicalState& state, TokenBounds bounds, Budget& budget,
+               VerifiedTokens* verified = nullptr);
   // Whether a text can be completed within the bounds, both of which may be 0.
   bool lasts(Configuration place, const CanonicalState& state, TokenBounds bounds, Budget& budget);
   // Tokens that complete a text, as many as the bounds ask for; nothing where no such text was found.

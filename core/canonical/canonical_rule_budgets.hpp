@@ -45,6 +45,11 @@ class CanonicalRuleBudgets {
   bool serves(Configuration place, Budget& budget) { return completions_.serves(place.state, budget); }
   // The fewest tokens found that lead to an accepted text; nothing if the search stopped early without one.
   std::optional<std::vector<TokenId>> shortest(ConfigurationKey place, Budget& budget);
+  // The first canonical token of the closing text, if that has at most `left` tokens.
+  std::optional<TokenId> closing_token(const ConfigurationKey& place, TokenCount left, Budget& budget) {
+    const TokenCount tokens = closing(place, budget);
+    return tokens > 0 && tokens != kNoTokens && tokens <= left ? std::optional(closed_.at(place).token) : std::nullopt;
+  }
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
   std::vector<std::uint32_t> tokens_within(const ConfigurationKey& place, TokenCount left, const Words& allowed,
                                            Budget& budget);

@@ -172,6 +172,7 @@ MaskSegments::MaskSegment MaskSegments::made(const Key& key, Budget& budget) {
   }
   const auto judge_all = [&](const TokenTransitions& transitions) {
     for (const TokenTransitions::Run& run : transitions.runs()) {
+      budget.step();
       judge.judge_alike(run.tokens, run.target);
       for (const std::uint32_t token : judge.left_over())
         if (run.is_partial) judge_alone(judge, key, {token}, budget);

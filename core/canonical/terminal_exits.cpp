@@ -177,6 +177,7 @@ class TerminalExitsMaker::Maker {
     for (const std::string& sample : steps.samples) states_.push_back(behind(sample));
     const Words& allowed = is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following();
     for (const auto& [token, number] : steps.tokens) {
+      budget_.step();
       const std::uint16_t landed = has_bit(allowed, token) ? landing_->target_of(token) : std::uint16_t{0};
       if (landed != 0) add_one(token, number, landed);
     }
@@ -331,6 +332,7 @@ class TerminalExitsMaker::Maker {
         continue;
       for (unsigned value = 0; value < 256 && exits.size() < kMostExits; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
+        budget_.step();
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
         if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().leads_on(here.last, *token)))

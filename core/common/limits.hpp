@@ -1,10 +1,13 @@
 // What a caller lets the engine spend, and the errors that say it was spent.
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
-// loop that can be long.  Asking costs an increment; the memory is examined once in 16 steps, and the
-// clock, the cancel token and what may interrupt the thread once in 256.
+// loop that can be long.  Asking costs an increment; the memory and, where there is a deadline, the clock are examined
+// once in 16 steps, and all else once in 256: the cancel token, what may interrupt the thread, and Limits::seconds.
+// Reading the clock takes as long as a step or two.  A step may take a derivative of a large expression, so that 256 of
+// them may be a millisecond.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -50,6 +53,10 @@ struct Deadline {
             seconds};
   }
   bool is_set() const { return at != Clock::time_point::max(); }
+  // The same, but with so much time from now on at least.
+  Deadline at_least(Clock::duration time) const {
+    return is_set() ? Deadline{std::max(at, Clock::now() + time), seconds} : *this;
+  }
 };
 
 // `limit` is the name of the field of Limits that was passed, or "deadline_seconds"; `position` is an offset into the
@@ -88,8 +95,9 @@ class Budget {
   // One step of work.  A step may make a list of all alternatives of a state, so memory is looked at more often.
   void step() {
     if ((++steps_ & 0xf) != 0) return;
-    if ((steps_ & 0xff) == 0) check();
-    else check_memory();
+    if ((steps_ & 0xff) == 0) return check();
+    check_memory();
+    if (deadline_.is_set()) check_deadline(Clock::now());
   }
 
   void check() const {
@@ -97,7 +105,7 @@ class Budget {
     const Clock::time_point now = Clock::now();
     Interruption::check_current(now);
     if (spent_seconds(now) > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
-    if (now >= deadline_.at) throw LimitExceeded("deadline_seconds", deadline_.seconds);
+    check_deadline(now);
     check_memory();
   }
   void check_memory() const {
@@ -105,10 +113,16 @@ class Budget {
       throw LimitExceeded("memory_bytes", static_cast<double>(limits_.memory_bytes));
   }
 
+  // From now on this is the deadline.
+  void set_deadline(const Deadline& deadline) { deadline_ = deadline; }
+
   double spent_seconds() const { return spent_seconds(Clock::now()); }
   const Limits& limits() const { return limits_; }
 
  private:
+  void check_deadline(Clock::time_point now) const {
+    if (now >= deadline_.at) throw LimitExceeded("deadline_seconds", deadline_.seconds);
+  }
   double spent_seconds(Clock::time_point now) const {
     return spent_ + std::chrono::duration<double>(now - start_).count();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <utility>
 
 #include "common/limits.hpp"
@@ -39,6 +40,26 @@ class Undo {
  private:
   Task task_;
   bool is_kept_ = false;
+};
+
+// What is done where a scope is left by an error; it is given up where it fails itself, as without memory.
+template <class Task>
+class OnError {
+ public:
+  explicit OnError(Task task) : task_(std::move(task)) {}
+  ~OnError() {
+    if (std::uncaught_exceptions() == errors_) return;
+    try {
+      task_();
+    } catch (...) {
+    }
+  }
+  OnError(const OnError&) = delete;
+  OnError& operator=(const OnError&) = delete;
+
+ private:
+  Task task_;
+  const int errors_ = std::uncaught_exceptions();
 };
 
 }  // namespace tokamata

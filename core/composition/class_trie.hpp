@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "common/limits.hpp"
 #include "common/memory_account.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/token_trie.hpp"
@@ -32,10 +33,11 @@ class ClassTrie {
     std::uint32_t children_begin, children_end;
   };
   static constexpr ClassNodeId root() { return {0}; }
-  Node open(ClassNodeId id);
+  // An opening that is stopped by the budget goes on when the same node is opened again.
+  Node open(ClassNodeId id, Budget& budget);
   // A byte of the class on the way into a node.
   std::uint8_t byte(ClassNodeId node) const { return nodes_[node.value].byte; }
-  void open_all();
+  void open_all(Budget& budget);
 
   std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
 
@@ -52,8 +54,11 @@ class ClassTrie {
   counted::vector<std::uint8_t> class_bytes_;  // a byte of each class
   counted::vector<std::uint8_t> class_of_;     // by byte
   counted::vector<Inner> nodes_;
-  counted::vector<NodeId> members_;                    // nodes of the trie of tokens
-  counted::vector<counted::vector<NodeId>> by_class_;  // while a node is opened
+  counted::vector<NodeId> members_;  // nodes of the trie of tokens
+  // While a node is opened.
+  std::uint32_t opening_ = kUnopened, next_member_ = 0;
+  counted::vector<counted::vector<NodeId>> by_class_;
+  counted::vector<std::uint32_t> tokens_;
 };
 
 }  // namespace tokamata

@@ -36,49 +36,78 @@ void walk_controls(TokenSteps& steps, TokenConfiguration configuration, Budget& 
   }
 }
 
-template <class Visit>
-void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
+// Where a walk of token classes stands, which goes on from there after it was stopped by its Budget.
+struct PausedClassWalk {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
+  std::vector<Frame> frames;         // of the class trie
+  std::vector<TrieFrame> by_tokens;  // of the trie of tokens
+
+  bool has_begun() const { return !frames.empty() || !by_tokens.empty(); }
+};
+
+template <class Visit>
+void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit,
+                     PausedClassWalk& paused) {
   ClassTrie& trie = steps.class_trie(configuration.at_start);
-  const ClassTrie::Node root = trie.open(ClassTrie::root());
-  std::vector<Frame> frames{{root.children_begin, root.children_end, configuration.state}};
+  auto& frames = paused.frames;
+  if (frames.empty()) {
+    const ClassTrie::Node root = trie.open(ClassTrie::root(), budget);
+    frames.push_back({root.children_begin, root.children_end, configuration.state});
+  }
   while (!frames.empty()) {
-    Frame& frame = frames.back();
-    if (frame.child == frame.end) {
+    const std::size_t last = frames.size() - 1;
+    if (frames[last].child == frames[last].end) {
       frames.pop_back();
       continue;
     }
-    const ClassNodeId child{frame.child++};
-    const StateId state = steps.operands().automaton().next(frame.state, trie.byte(child), budget);
-    if (state == ByteAutomaton::kDead) continue;
-    budget.step();
-    const ClassTrie::Node node = trie.open(child);
-    if (!node.tokens.empty()) {
-      const StateId target = steps.operands().edge(state, budget);
-      if (steps.liveness().spellable(target, budget)) visit(target, TokenClass{std::int64_t{child.value}, node.tokens});
+    const ClassNodeId child{frames[last].child};
+    const StateId state = steps.operands().automaton().next(frames[last].state, trie.byte(child), budget);
+    if (state != ByteAutomaton::kDead) {
+      budget.step();
+      const ClassTrie::Node node = trie.open(child, budget);
+      if (!node.tokens.empty()) {
+        const StateId target = steps.operands().edge(state, budget);
+        if (steps.liveness().spellable(target, budget))
+          visit(target, TokenClass{std::int64_t{child.value}, node.tokens});
+      }
+      frames.push_back({node.children_begin, node.children_end, state});
     }
-    frames.push_back({node.children_begin, node.children_end, state});
+    ++frames[last].child;
   }
   walk_controls(steps, configuration, budget, visit);
 }
 
 template <class Visit>
-void walk_classes(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
+void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
+  PausedClassWalk from_the_start;
+  walk_class_trie(steps, configuration, budget, visit, from_the_start);
+}
+
+template <class Visit>
+void walk_classes(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit,
+                  PausedClassWalk& paused) {
   if (steps.operands().automaton().byte_classes().size() < kManyByteClasses)
-    return walk_class_trie(steps, configuration, budget, visit);
+    return walk_class_trie(steps, configuration, budget, visit, paused);
   const TokenTrie& trie = steps.operands().vocabulary(configuration.at_start).trie();
-  walk_trie(trie, TokenTrie::root(), steps.operands().automaton(), configuration.state, budget,
-            [&](NodeId node, StateId state) {
-              const auto own = trie.own(node);
-              if (node == TokenTrie::root() || own.empty()) return true;
-              const StateId target = steps.operands().edge(state, budget);
-              if (steps.liveness().spellable(target, budget)) visit(target, TokenClass{std::int64_t{node.value}, own});
-              return true;
-            });
+  const auto enter = [&](NodeId node, StateId state) {
+    const auto own = trie.own(node);
+    if (node == TokenTrie::root() || own.empty()) return true;
+    const StateId target = steps.operands().edge(state, budget);
+    if (steps.liveness().spellable(target, budget)) visit(target, TokenClass{std::int64_t{node.value}, own});
+    return true;
+  };
+  walk_trie(trie, TokenTrie::root(), steps.operands().automaton(), configuration.state, budget, enter,
+            paused.by_tokens);
   walk_controls(steps, configuration, budget, visit);
+}
+
+template <class Visit>
+void walk_classes(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
+  PausedClassWalk from_the_start;
+  walk_classes(steps, configuration, budget, visit, from_the_start);
 }
 
 }  // namespace tokamata

@@ -51,6 +51,14 @@ void ClosingTexts::for_each_byte(StateId state, Budget& budget, Visit&& visit) {
   }
 }
 
+std::optional<std::pair<std::uint8_t, StateId>> ClosingTexts::first_byte(StateId state, Budget& budget) {
+  if (const auto known = steps_.find(state.value); known != steps_.end())
+    return known->second.tokens == kNoTokens ? std::nullopt
+                                             : std::optional(std::pair(known->second.byte, known->second.next));
+  std::vector<Byte> text;
+  return descend(text, state, budget) ? std::optional(std::pair(text.front().byte, text.front().to)) : std::nullopt;
+}
+
 // One byte that brings the state nearer to its end.
 bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget) {
   const std::uint32_t length = automaton_.node(from).spelled;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/memory_account.hpp"
@@ -42,6 +43,10 @@ class ClosingTexts {
   };
   // Valid until the next call.  Every byte of the pattern must be a token.
   const Step& step(StateId state, Budget& budget);
+  // The first byte of the closing text, or, where that is not known yet, another one that brings the state nearer to its
+  // end; with the state after it.  Nothing where the search of a text would find none at once.
+  std::optional<std::pair<std::uint8_t, StateId>> first_byte(StateId state, Budget& budget);
+  bool is_known(StateId state) const { return accepts(state) || steps_.contains(state.value); }
   // The tokens of the closing text: 0 if the state accepts, kNoTokens if no text was found.
   TokenCount tokens(StateId state, Budget& budget) { return accepts(state) ? 0 : step(state, budget).tokens; }
   // Whether the state's text was made from an over-approximation.
@@ -76,7 +81,6 @@ class ClosingTexts {
   // states of a search where the bytes are restricted: there may be no end
   static constexpr std::size_t kMostDetours = 256;
   bool accepts(StateId state) const { return automaton_.accepting(state); }
-  bool is_known(StateId state) const { return accepts(state) || steps_.contains(state.value); }
   template <class Visit>
   void for_each_byte(StateId state, Budget& budget, Visit&& visit);
   bool descend(std::vector<Byte>& text, StateId from, Budget& budget);

@@ -128,12 +128,13 @@ std::vector<TokenId> Completions::shortest(Configuration configuration, Budget& 
 
 bool Completions::is_ample(Configuration configuration, TokenCount left) const {
   const TokenCount most = automaton_.most_after(configuration);
-  // What masks of rules are made of does not know what a name must differ from.
-  const TokenCount spare =
-      automaton_.automaton().node(configuration.state).rules && most < kNoTokens - RuleCompletions::kSpare
-          ? RuleCompletions::kSpare
-          : 0;
-  return left > 0 && most + spare <= left - 1;
+  return left > 0 && most + spare(configuration.state, most) <= left - 1;
+}
+
+// What masks of rules are made of does not know what a name must differ from.
+TokenCount Completions::spare(StateId state, TokenCount most) const {
+  const bool has_any = automaton_.automaton().node(state).rules && most < kNoTokens - RuleCompletions::kSpare;
+  return has_any ? RuleCompletions::kSpare : 0;
 }
 
 bool Completions::is_ample(Configuration configuration, TokenCount left, Budget& budget) {
@@ -150,29 +151,99 @@ MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) cons
   return known ? known->shared() : nullptr;
 }
 
-MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget) {
+MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget, VerifiedTokens* verified) {
   if (MaskPtr known = try_mask(configuration, left)) return known;
-  if (is_ample(configuration, left, budget)) return automaton_.mask(configuration, budget);
-  MaskPtr mask = build_mask(configuration, left, budget);
+  if (is_ample(configuration, left)) return automaton_.mask(configuration, budget, verified);
+  {
+    // Of the mask without a budget, tokens are those of this one too if it is ample for all of them.
+    std::optional<VerifiedTokens> found;
+    if (verified && left > 0 && !configuration.at_start) found.emplace(verified->words());
+    const HandOver hand_over(found ? verified : nullptr, [&](VerifiedTokens& to) {
+      if (found->most() != VerifiedTokens::kEndless &&
+          found->most() + spare(configuration.state, found->most()) <= left - 1)
+        to.add_row(found->row());
+    });
+    if (!automaton_.known_mask(configuration)) automaton_.mask(configuration, budget, found ? &*found : nullptr);
+  }
+  if (is_ample(configuration, left)) return automaton_.mask(configuration, budget);
+  MaskPtr mask = build_mask(configuration, left, budget, verified);
   narrow_.keep({configuration, left}, Kept(mask));
   return mask;
 }
 
-MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Budget& budget) {
-  if (is_of_rules(configuration, budget)) return of_rules_.mask_within(configuration, left, budget);
+MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Budget& budget,
+                                VerifiedTokens* verified) {
+  if (is_of_rules(configuration, budget)) return of_rules_.mask_within(configuration, left, budget, verified);
   std::vector<std::uint32_t> tokens;
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add(tokens); });
   if (left > 0) {
-    walk_classes(automaton_.steps(), configuration, budget, [&](StateId target, const TokenClass& token_class) {
+    PausedClassWalk walk;
+    if (stopped_ && stopped_->configuration == configuration && stopped_->left == left) {
+      walk = std::move(stopped_->walk);
+      tokens = std::move(stopped_->tokens);
+      stopped_.reset();
+    }
+    const auto visit = [&](StateId target, const TokenClass& token_class) {
       if (finishes_within(target, left - 1, budget))
         tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
-    });
+    };
+    try {
+      walk_classes(automaton_.steps(), configuration, budget, visit, walk);
+    } catch (const LimitExceeded&) {
+      if (walk.has_begun()) stopped_ = {configuration, left, walk, tokens};
+      throw;
+    }
   }
   return automaton_.mask_of(configuration, tokens);
+}
+
+bool Completions::knows_texts(StateId state) const {
+  const ExpressionNode& node = automaton_.automaton().node(state);
+  return automaton_.is_spelled_by_bytes() && !node.constrained && node.spellable_by_bytes();
+}
+
+std::vector<Completions::ClosingChoice> Completions::closing_choices(Configuration configuration, Budget& budget) {
+  std::vector<ClosingChoice> choices;
+  const StateId state = configuration.state;
+  ClosingTexts& texts = of_rules_.texts();
+  if (!knows_texts(state) || texts.tokens(state, budget) == kNoTokens) return choices;
+  const TokenTrie& trie = automaton_.vocabulary(configuration.at_start).trie();
+  NodeId at = TokenTrie::root();
+  for (StateId from = state; !automaton_.automaton().accepting(from);) {
+    const ClosingTexts::Step step = texts.step(from, budget);
+    at = trie.child(at, step.byte);
+    if (at == TokenTrie::root()) break;
+    from = step.next;
+    const TokenCount rest = texts.tokens(from, budget);
+    for (const std::uint32_t token : trie.own(at)) choices.push_back({{token}, rest});
+  }
+  return choices;
+}
+
+// Where the closing text is not known, one of its bytes is found sooner than all of it.
+std::optional<TokenId> Completions::closing_token(Configuration configuration, TokenCount left, bool is_of_text,
+                                                  Budget& budget) {
+  const StateId state = configuration.state;
+  if (automaton_.automaton().accepting(state)) return std::nullopt;
+  if (!is_of_text && !configuration.at_start && knows_texts(state) && !of_rules_.texts().is_known(state))
+    if (const auto first = of_rules_.texts().first_byte(state, budget)) {
+      const ExpressionNode& after = automaton_.automaton().node(first->second);
+      const TokenTrie& trie = automaton_.vocabulary(false).trie();
+      const auto own = trie.own(trie.child(TokenTrie::root(), first->first));
+      const bool fits = left == kNoTokens || (!after.by_byte && after.spelled + spare(first->second, 0) < left);
+      if (after.spellable_by_bytes() && fits && !own.empty()) return TokenId{*std::ranges::min_element(own)};
+    }
+  const std::vector<ClosingChoice> choices = closing_choices(configuration, budget);
+  if (const auto best = std::ranges::min_element(choices, {}, &ClosingChoice::rest); best != choices.end())
+    return best->rest < left ? std::optional(best->token) : std::nullopt;
+  const std::vector<TokenId> tokens = shortest(configuration, budget);
+  return !tokens.empty() && tokens.size() <= left ? std::optional(tokens.front()) : std::nullopt;
 }
 
 // ---- memory -----------------------------------------------------------------------------------
 
 void Completions::clear() {
+  stopped_.reset();
   release(known_);
   of_rules_.clear();
   release(targets_);

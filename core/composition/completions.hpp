@@ -26,6 +26,7 @@
 
 #include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/rule_completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -40,10 +41,23 @@ class Completions {
   // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens if the text is
   // accepted.  try_mask returns null if the mask is not known yet.
   MaskPtr try_mask(Configuration configuration, TokenCount left) const;
-  MaskPtr mask(Configuration configuration, TokenCount left, Budget& budget);
+  MaskPtr mask(Configuration configuration, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr);
   // Whether it is known that this is the mask without a budget; the second one computes that mask, which may show it.
   bool is_ample(Configuration configuration, TokenCount left) const;
   bool is_ample(Configuration configuration, TokenCount left, Budget& budget);
+
+  // A token of that mask, the first of a text that completes the configuration; nothing where no such text is known to be
+  // short enough.  Where bytes are tokens, the text is one that the expression knows, which needs no search.  Tokens
+  // that are found one after another are those of one text if `is_of_text`; otherwise what is known soonest is
+  // taken, which may be a single byte.
+  std::optional<TokenId> closing_token(Configuration configuration, TokenCount left, bool is_of_text, Budget& budget);
+  // The tokens that this text begins with, the shortest first, and how many tokens complete it after each; none where
+  // the expression knows no text.
+  struct ClosingChoice {
+    TokenId token;
+    TokenCount rest;
+  };
+  std::vector<ClosingChoice> closing_choices(Configuration configuration, Budget& budget);
 
   // D of a configuration that is spellable.
   TokenCount tokens_needed(Configuration configuration, Budget& budget);
@@ -81,12 +95,23 @@ class Completions {
   bool finishes_within(StateId state, TokenCount limit, Budget& budget);
   bool search_within(StateId state, TokenCount limit, Budget& budget);
   std::vector<StateId> shortest_route(Configuration configuration, Budget& budget);
-  MaskPtr build_mask(Configuration configuration, TokenCount left, Budget& budget);
+  MaskPtr build_mask(Configuration configuration, TokenCount left, Budget& budget, VerifiedTokens* verified);
+  TokenCount spare(StateId state, TokenCount most) const;
+  bool knows_texts(StateId state) const;
 
   TokenAutomaton& automaton_;
   RuleCompletions of_rules_;
   counted::unordered_map<std::uint32_t, Known> known_;
   counted::unordered_map<std::uint32_t, counted::vector<StateId>> targets_;
+
+  // The last walk that was stopped before its end, which the same walk goes on with.
+  struct Stopped {
+    Configuration configuration;
+    TokenCount left;
+    PausedClassWalk walk;
+    std::vector<std::uint32_t> tokens;
+  };
+  std::optional<Stopped> stopped_;
 
   static constexpr std::size_t kMostNarrow = 64;
   // masks in narrow room

@@ -211,16 +211,18 @@ bool LongCompletions::surely_lacks(StateId state, TokenBounds bounds, Budget& bu
 
 // ---- masks and completions --------------------------------------------------------------------
 
-MaskPtr LongCompletions::mask(Configuration configuration, TokenBounds bounds, Budget& budget) {
+MaskPtr LongCompletions::mask(Configuration configuration, TokenBounds bounds, Budget& budget,
+                              VerifiedTokens* verified) {
   if (MaskPtr known = try_mask(configuration, bounds)) return known;
-  MaskPtr mask = automaton_.mask_of(configuration, tokens_within(configuration, bounds, budget), false);
+  MaskPtr mask = automaton_.mask_of(configuration, tokens_within(configuration, bounds, budget, verified), false);
   masks_.keep({configuration, bounds}, Kept(mask));
   return mask;
 }
 
 std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configuration, TokenBounds bounds,
-                                                          Budget& budget) {
+                                                          Budget& budget, VerifiedTokens* verified) {
   std::vector<std::uint32_t> tokens;
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add(tokens); });
   if (bounds.least > bounds.most) return tokens;
   const TokenBounds after = bounds.after_one();
   if (is_by_byte(configuration.state)) {

@@ -59,7 +59,7 @@ class LongCompletions {
     const Kept<Mask>* const known = masks_.find(std::pair(configuration, bounds));
     return known ? known->shared() : nullptr;
   }
-  MaskPtr mask(Configuration configuration, TokenBounds bounds, Budget& budget);
+  MaskPtr mask(Configuration configuration, TokenBounds bounds, Budget& budget, VerifiedTokens* verified = nullptr);
   // Whether there are such tokens.
   bool has_any(Configuration configuration, TokenBounds bounds, Budget& budget) {
     return configuration.at_start ? !tokens_within(configuration, bounds, budget).empty()
@@ -122,7 +122,8 @@ class LongCompletions {
   bool is_by_byte(StateId state) const {
     return automaton_.automaton().node(state).by_byte && automaton_.operands().is_approximated(state);
   }
-  std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget);
+  std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget,
+                                           VerifiedTokens* verified = nullptr);
   // What leads on to a completion that `lasts` has found.
   Next next(StateId state, TokenBounds bounds, Budget& budget);
   template <class Nexts>

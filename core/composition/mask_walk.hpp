@@ -11,6 +11,8 @@
 // same about what is below.
 // Cost.  One step per node whose prefix lives and that no loop covers: 300 of Gemma's 600,390
 // nodes for `(.|\n)*`, 5,000 for `[^"]*`, 11,000 for `[a-z]*`.
+// A walk that is stopped by its Budget has done whole nodes: the node where it stopped is entered again when it goes on
+// (`paused`, `go_on`).  So a walk that takes longer than any one call may take still comes to its end.
 // Source: 002, algorithms 1 and 2; the trie walk of Guidance; the shortcut is ours.
 // Not taken: a bit mask per byte class over the vocabulary (4 MB to combine per state).
 #pragma once
@@ -34,6 +36,18 @@ struct TokenRange {  // in the trie's order
 struct WalkState {
   std::span<const Loop> loops;
   bool spellable;
+};
+
+// Where a walk stands, for another walk of the same trie and automaton that goes on.  Good until states are renumbered.
+struct PausedWalk {
+  struct Frame {
+    std::uint32_t child, end;
+    StateId state;
+    std::span<const Loop> loops;
+  };
+  std::vector<Frame> frames;
+  std::vector<TokenRange> ranges;
+  std::size_t nodes = 0;
 };
 
 struct NoVisit {
@@ -65,6 +79,14 @@ class MaskWalk {
     frames_.push_back({trie_.children_begin(node), trie_.children_end(node), state, describe_(state).loops});
     finish();
   }
+  // Where it stands, and to go on from there.
+  PausedWalk paused() const { return {frames_, ranges_, nodes_}; }
+  void go_on(PausedWalk paused) {
+    frames_ = std::move(paused.frames);
+    ranges_ = std::move(paused.ranges);
+    nodes_ = paused.nodes;
+    finish();
+  }
   // What was found, in the trie's order where it was found by one call.
   const std::vector<TokenRange>& ranges() const { return ranges_; }
   // Nodes whose prefix lived and that no loop took, and those of other walks that are counted here.
@@ -72,17 +94,18 @@ class MaskWalk {
   void count_node() { ++nodes_; }
 
  private:
-  struct Frame {
-    std::uint32_t child, end;
-    StateId state;
-    std::span<const Loop> loops;
-  };
+  using Frame = PausedWalk::Frame;
 
+  // A child is done once it was entered whole, so that it is entered again if that failed.
   void finish() {
     while (!frames_.empty()) {
-      Frame& frame = frames_.back();
-      if (frame.child == frame.end) frames_.pop_back();
-      else visit(frame, NodeId{frame.child++});
+      const std::size_t last = frames_.size() - 1;
+      if (frames_[last].child == frames_[last].end) {
+        frames_.pop_back();
+        continue;
+      }
+      visit(frames_[last], NodeId{frames_[last].child});
+      ++frames_[last].child;
     }
   }
 
@@ -96,21 +119,30 @@ class MaskWalk {
     open(child, automaton_.next(frame.state, edge, budget_));
   }
 
+  // The budget is asked, and states are made, before anything is noted.
   void open(NodeId child, StateId state) {
     if (state == ByteAutomaton::kDead) return;
     const TokenTrie::Node& node = trie_.node(child);
-    budget_.step();
-    ++nodes_;
-    visit_(child, state);
     const std::uint32_t own_end = trie_.own_end(child);
+    const bool is_leaf = own_end == node.tokens_end;
+    budget_.step();
     if constexpr (requires { typename Describe::AllSpellable; })
-      if (own_end == node.tokens_end) return add(node.tokens_begin, own_end);
+      if (is_leaf) {
+        note(child, state);
+        return add(node.tokens_begin, own_end);
+      }
     const WalkState about = describe_(state);
+    note(child, state);
     if (about.spellable) add(node.tokens_begin, own_end);
-    if (own_end == node.tokens_end) return;
+    if (is_leaf) return;
     for (const Loop& loop : about.loops)
       if (covers(loop, node, 0)) return add(own_end, node.tokens_end);
     frames_.push_back({trie_.children_begin(child), trie_.children_end(child), state, about.loops});
+  }
+
+  void note(NodeId child, StateId state) {
+    ++nodes_;
+    visit_(child, state);
   }
 
   // Whether the loop takes everything below the node, after `rounds` code points on the way to it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
 
 namespace tokamata {
@@ -20,20 +19,24 @@ RegularMasks::RegularMasks(TokenSteps& steps, RuleWalkContext& context, RuleMask
       masks_(masks),
       writer_(writer) {}
 
-MaskPtr RegularMasks::make(TokenConfiguration configuration, Budget& budget) {
+MaskPtr RegularMasks::make(TokenConfiguration configuration, Budget& budget, VerifiedTokens* verified) {
   const bool loops_help = !without_loops(configuration, budget);
   if (!loops_help && has_terminal_mask(configuration.state)) {
     work_.counts.note(MaskWork::Maker::Segments);
-    RuleMask made = maker_.make(automaton_.expression(configuration.state), TokenTrie::root(), budget);
+    RuleMask made = maker_.make(automaton_.expression(configuration.state), TokenTrie::root(), budget, verified);
     return writer_.of_bits(configuration.state, std::move(made.bits));
   }
-  if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);
+  if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget, verified);
   if (!configuration.at_start)
-    if (MaskPtr mask = factored_mask(configuration.state, budget)) return mask;
+    if (MaskPtr mask = factored_mask(configuration.state, budget, verified)) return mask;
   work_.counts.note(MaskWork::Maker::Walk);
   MaskPtr mask;
   with_walk(configuration.at_start, budget, [&](auto& walk, std::uint64_t& most) {
-    walk.run(configuration.state);
+    const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+      to.add_ranges(walk.ranges(), operands_.vocabulary(configuration.at_start).trie().order());
+      to.note_most(most);
+    });
+    run_resumably(walk, configuration, most);
     if (!loops_help) walks_are_long_ |= walk.nodes() > kLongWalk;
     std::vector<TokenId> controls;
     for (const TokenId token : operands_.controls()) {
@@ -65,6 +68,24 @@ void RegularMasks::with_walk(bool at_start, Budget& budget, Task&& task) {
   work_.counts.nodes += walk.nodes();
 }
 
+// Runs a walk of a whole trie, or the rest of it where the same one was stopped before.
+template <class Walk>
+void RegularMasks::run_resumably(Walk& walk, TokenConfiguration from, std::uint64_t& most) {
+  try {
+    if (stopped_ && stopped_->configuration == from) {
+      most = std::max(most, stopped_->most);
+      PausedWalk before = std::move(stopped_->walk);
+      stopped_.reset();
+      walk.go_on(std::move(before));
+    } else {
+      walk.run(from.state);
+    }
+  } catch (const LimitExceeded&) {
+    stopped_ = {from, walk.paused(), most};
+    throw;
+  }
+}
+
 // The tokens that are of the class alone, however many code points of it.
 MaskCache::TokensPtr RegularMasks::inside(const ClassLoop& loop, Budget& budget) {
   MaskCache& shared = vocabulary_.shared_masks();
@@ -72,7 +93,8 @@ MaskCache::TokensPtr RegularMasks::inside(const ClassLoop& loop, Budget& budget)
   const StateId state = automaton_.unbounded(loop.repetition, budget);
   MaskCache::TokensPtr tokens;
   with_walk(false, budget, [&](auto& walk, auto&) {
-    walk.run(state);
+    std::uint64_t unused = 0;
+    run_resumably(walk, {state, false}, unused);
     const MaskPtr mask = writer_.of_ranges(false, walk.ranges(), {}, false);
     tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->bits.row(), mask->open_tokens});
   });
@@ -113,7 +135,7 @@ std::optional<Factors> RegularMasks::factors(StateId state) {
 }
 
 // Null where no alternative of the state is a loop over a wide class.
-MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget) {
+MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget, VerifiedTokens* verified) {
   std::optional<Factors> factors_of_state = factors(state);
   if (!factors_of_state) return nullptr;
   auto& [loops, others] = *factors_of_state;
@@ -121,8 +143,14 @@ MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget) {
   const bool is_short = without_loops({state, false}, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = masks_.take_serial();
+  const HandOver hand_over_loops(verified, [&](VerifiedTokens& to) {
+    if (mask->bits.size() > 0) to.add(mask->bits);
+    to.note_most(VerifiedTokens::kEndless);
+  });
   for (const ClassLoop& loop : loops) add_inside(loop, *mask, budget);
   with_walk(false, budget, [&](auto& walk, auto&) {
+    const HandOver hand_over(verified,
+                             [&](VerifiedTokens& to) { to.add_ranges(walk.ranges(), vocabulary_.trie().order()); });
     for (const ClassLoop& loop : loops) {
       if (loop.tail == Pool::kEpsilon) continue;
       const LeavingWalk leaving(automaton_.arena(), loop);
@@ -169,14 +197,31 @@ bool RegularMasks::without_loops(TokenConfiguration configuration, Budget& budge
   return !configuration.at_start && std::ranges::none_of(loops_.of(configuration.state, budget), is_long);
 }
 
-MaskPtr RegularMasks::mask_by_classes(TokenConfiguration configuration, Budget& budget) {
+MaskPtr RegularMasks::mask_by_classes(TokenConfiguration configuration, Budget& budget, VerifiedTokens* verified) {
   work_.counts.note(MaskWork::Maker::Classes);
   std::vector<std::uint32_t> tokens;
   std::uint64_t most = 0;
-  walk_classes(steps_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+    to.add(tokens);
+    to.note_most(most);
+  });
+  PausedClassWalk walk;
+  if (stopped_in_classes_ && stopped_in_classes_->configuration == configuration) {
+    walk = std::move(stopped_in_classes_->walk);
+    tokens = std::move(stopped_in_classes_->tokens);
+    most = stopped_in_classes_->most;
+    stopped_in_classes_.reset();
+  }
+  const auto visit = [&](StateId target, const TokenClass& token_class) {
     tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     most = std::max(most, most_from(target));
-  });
+  };
+  try {
+    walk_classes(steps_, configuration, budget, visit, walk);
+  } catch (const LimitExceeded&) {
+    if (walk.has_begun()) stopped_in_classes_ = {configuration, walk, tokens, most};
+    throw;
+  }
   masks_.note_most_after(configuration.state, most);
   budget.check();
   return writer_.of_tokens(configuration, tokens, automaton_.accepting(configuration.state));

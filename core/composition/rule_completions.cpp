@@ -219,7 +219,8 @@ void RuleCompletions::add_closed(Words& tokens, const Words& doubtful, std::size
   });
 }
 
-MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount left, Budget& budget) {
+MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount left, Budget& budget,
+                                     VerifiedTokens* verified) {
   const std::size_t words = automaton_.vocabulary(configuration.at_start).words();
   if (left == 0) return automaton_.mask_of_row(configuration, Words(words));
   const MaskPtr whole = automaton_.mask(configuration, budget);
@@ -232,6 +233,7 @@ MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount lef
   };
   restrict_to(found.tokens, allowed);
   restrict_to(found.along, allowed);
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) { to.add_row(found.tokens); });
   add_closed(found.tokens, found.along, kMostAlong, configuration, left, budget);
   for (Doubtful& doubtful : found.doubtful) {
     restrict_to(doubtful.tokens, allowed);

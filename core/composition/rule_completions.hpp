@@ -59,7 +59,7 @@ class RuleCompletions {
   // `shortest`, it depends on nothing that was searched before, and walks the token classes at most once.
   TokenCount tokens_to_close(StateId state, Budget& budget);
   // The mask of the tokens after which at most `left` - 1 more tokens suffice.
-  MaskPtr mask_within(Configuration configuration, TokenCount left, Budget& budget);
+  MaskPtr mask_within(Configuration configuration, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr);
 
   ClosingTexts& texts() { return texts_; }
 

@@ -89,15 +89,31 @@ TerminalEndings by_text(std::map<std::string, std::vector<std::uint32_t>> tokens
 }  // namespace
 
 TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_state;
-  walk_trie(trie, node, automaton_, automaton_.state_of(terminal, budget), budget, [&](NodeId at, StateId state) {
-    const auto own = trie.own(at);
-    if (at != node && !own.empty()) {
-      std::vector<std::uint32_t>& tokens = by_state[state.value];
-      tokens.insert(tokens.end(), own.begin(), own.end());
+  const PartAt place{&trie, node, terminal};
+  TokensByState by_state;
+  std::vector<TrieFrame> frames;
+  {
+    const StateId start = automaton_.state_of(terminal, budget);
+    if (stopped_ && stopped_->at == place) {
+      by_state = std::move(stopped_->by_state);
+      frames = std::move(stopped_->frames);
+      stopped_.reset();
     }
-    return true;
-  });
+    const auto enter = [&](NodeId at, StateId state) {
+      const auto own = trie.own(at);
+      if (at != node && !own.empty()) {
+        std::vector<std::uint32_t>& tokens = by_state[state.value];
+        tokens.insert(tokens.end(), own.begin(), own.end());
+      }
+      return true;
+    };
+    try {
+      walk_trie(trie, node, automaton_, start, budget, enter, frames);
+    } catch (const LimitExceeded&) {
+      if (!frames.empty()) stopped_ = {place, std::move(frames), std::move(by_state)};
+      throw;
+    }
+  }
   std::map<std::string, std::vector<std::uint32_t>> tokens;
   for (auto& [state, found] : by_state) {
     const SpelledId text = texts_.text(StateId{state}, budget).id;
@@ -168,6 +184,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
 // ---- memory -----------------------------------------------------------------------------------
 
 void RuleEndings::clear() {
+  stopped_.reset();
   release(of_terminals_);
   release(of_parts_);
   of_states_.clear();

@@ -29,6 +29,7 @@
 #include "composition/mask.hpp"
 #include "composition/part_at.hpp"
 #include "composition/rule_segments.hpp"
+#include "composition/trie_walk.hpp"
 #include "vocabulary/terminal_endings.hpp"
 
 namespace tokamata {
@@ -79,11 +80,20 @@ class RuleEndings {
   std::optional<TerminalEndings> by_another(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   SpelledId text_after(ExpressionId terminal, std::string_view bytes, Budget& budget);
 
+  using TokensByState = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
+  // The last walk of a trie that was stopped before its end, which the same walk goes on with.
+  struct Stopped {
+    PartAt at;
+    std::vector<TrieFrame> frames;
+    TokensByState by_state;
+  };
+
   RuleWalkContext& context_;
   ByteAutomaton& automaton_;
   const Vocabulary& vocabulary_;
   ClosingTexts& texts_;
   counted::unordered_map<PartAt, Kept<Endings>, PartAt::Hash> of_terminals_, of_parts_;
+  std::optional<Stopped> stopped_;
   static constexpr std::size_t kMostStates = 64;
   BoundedMemo<counted::unordered_map<StateId, Kept<Endings>>> of_states_{kMostStates};
 };

@@ -14,7 +14,7 @@ class RuleMaskMaker {
   explicit RuleMaskMaker(RuleWalkContext& context) : context_(context) {}
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
-  RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
+  RuleMask make(ExpressionId expression, NodeId from, Budget& budget, VerifiedTokens* verified = nullptr);
   // Whether the last mask depends on nothing but what `read` says of each expression.
   bool notes_all() const { return notes_all_; }
   StackMemo::Read read(ExpressionId expression) const {
@@ -22,7 +22,7 @@ class RuleMaskMaker {
   }
 
  private:
-  std::optional<RuleMask> made(ExpressionId expression, NodeId from, Budget& budget);
+  std::optional<RuleMask> made(ExpressionId expression, NodeId from, Budget& budget, VerifiedTokens* verified);
 
   RuleWalkContext& context_;
   ReadNotes notes_;

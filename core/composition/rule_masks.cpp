@@ -52,13 +52,13 @@ RuleMasks::RuleMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker&
       memo_(memo),
       writer_(writer) {}
 
-const MaskPtr& RuleMasks::of(StateId state, Budget& budget) {
+const MaskPtr& RuleMasks::of(StateId state, Budget& budget, VerifiedTokens* verified) {
   if (const MaskPtr* known = memo_.find({state, false})) {
     ++work_.counts.known;
     return *known;
   }
   const TimeOfPart timed = work_.time_mask();
-  make(state, budget);
+  make(state, budget, verified);
   return *memo_.find({state, false});
 }
 
@@ -94,7 +94,8 @@ void RuleMasks::clear() {
 }
 
 // The state that holds the mask of an over-approximation.
-RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, Budget& budget) {
+RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, Budget& budget,
+                                                   VerifiedTokens* verified) {
   const StateId holder =
       automaton_.clipped(automaton_.state_of(automaton_.arena().derivatives().settled(approximation), budget), budget);
   if (memo_.held(holder)) {
@@ -106,10 +107,10 @@ RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, B
   if (has_stack_memo(expression)) {
     if (const std::optional<Holder> known = known_by_stack(expression)) return *known;
     const ExpressionNode& node = pool.node(expression);
-    if (node.kind == Kind::Union && pool.items(node).size() <= kMostUnited) return united(holder, budget);
+    if (node.kind == Kind::Union && pool.items(node).size() <= kMostUnited) return united(holder, budget, verified);
   }
   work_.counts.note(MaskWork::Maker::Segments);
-  RuleMask made = maker_.make(expression, TokenTrie::root(), budget);
+  RuleMask made = maker_.make(expression, TokenTrie::root(), budget, verified);
   memo_.note_most_after(holder, made.most);
   note_unverified(holder, made.unverified);
   if (has_stack_memo(expression) && made.unverified.empty() && maker_.notes_all()) {
@@ -135,18 +136,32 @@ std::optional<RuleMasks::Holder> RuleMasks::known_by_stack(ExpressionId expressi
   return Holder{known->holder, known->most};
 }
 
+void RuleMasks::hand_over_held(StateId holder, VerifiedTokens& to) {
+  const MaskPtr held = memo_.held(holder);
+  if (!held) return;
+  VerifiedTokens found(to.words());
+  found.add(held->bits);
+  for (const std::uint32_t token : unverified(holder)) found.remove(token);
+  for (const std::uint32_t stop : vocabulary_.stop()) found.remove(stop);
+  to.add_row(found.row());
+}
+
 // The mask of a union, by those of its items.
 // Problem.  After a name, a program may be in a dozen readings at once: a call, a declaration, a cast.  Stacks of new
 // combinations of readings are much more frequent than new stacks.
-RuleMasks::Holder RuleMasks::united(StateId state, Budget& budget) {
+RuleMasks::Holder RuleMasks::united(StateId state, Budget& budget, VerifiedTokens* verified) {
   const std::span<const ExpressionId> given =
       automaton_.arena().pool().items(automaton_.arena().pool().node(automaton_.expression(state)));
   const std::vector<ExpressionId> items(given.begin(), given.end());  // the arena grows
   std::uint64_t most = 0;
   counted::vector<StateId> holders;
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+    for (const StateId holder : holders) hand_over_held(holder, to);
+    to.note_most(most);
+  });
   for (const ExpressionId item : items) {
     const std::optional<Holder> known = has_stack_memo(item) ? known_by_stack(item) : std::nullopt;
-    const Holder one = known ? *known : mask_of_approximation(item, budget);
+    const Holder one = known ? *known : mask_of_approximation(item, budget, verified);
     most = std::max(most, one.most_after);
     holders.push_back(one.state);
   }
@@ -175,7 +190,7 @@ std::vector<RuleMasks::NextControl> RuleMasks::next_controls(StateId state, Budg
   return next;
 }
 
-void RuleMasks::make(StateId state, Budget& budget) {
+void RuleMasks::make(StateId state, Budget& budget, VerifiedTokens* verified) {
   const std::span<const std::uint32_t> order = vocabulary_.trie().order();
   const std::vector<ApproximationCut> cuts = approximation_cuts(operands_, state, TokenTrie::root(), budget);
   const bool is_one = cuts.size() == 1 && cuts.front().refused.empty();
@@ -184,8 +199,25 @@ void RuleMasks::make(StateId state, Budget& budget) {
   std::optional<MaskBuilder> own;  // where it is not the mask of one over-approximation
   if (!is_one) own.emplace(vocabulary_.words());
   StateId holder = state;
+  // Whether a control token may follow is not known before the end, and stop tokens are not the maker's to hand out.
+  const auto hand_over_settled = [&](VerifiedTokens& found, VerifiedTokens& to) {
+    for (const std::uint32_t token : unverified) found.remove(token);
+    for (const TokenId control : operands_.controls()) found.remove(control.value);
+    for (const std::uint32_t stop : vocabulary_.stop()) found.remove(stop);
+    to.add_row(found.row());
+    to.note_most(std::max(most, found.most()));
+  };
   for (const ApproximationCut& cut : cuts) {
-    const Holder made = mask_of_approximation(cut.approximation, budget);
+    std::optional<VerifiedTokens> of_cut;
+    if (verified) of_cut.emplace(verified->words());
+    const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+      for (const auto* ranges : {&cut.refused, &cut.unverified})
+        for (const TokenRange& range : *ranges)
+          for (std::uint32_t i = range.begin; i < range.end; ++i) of_cut->remove(order[i]);
+      if (own) of_cut->add(own->take());
+      hand_over_settled(*of_cut, to);
+    });
+    const Holder made = mask_of_approximation(cut.approximation, budget, of_cut ? &*of_cut : nullptr);
     holder = made.state;
     most = std::max(most, made.most_after);
     if (const auto known = unverified_.find(holder.value); state != holder && known != unverified_.end())
@@ -202,9 +234,15 @@ void RuleMasks::make(StateId state, Budget& budget) {
   const auto is_set = [&](std::uint32_t token) {
     return own ? own->contains(token) : memo_.held(holder)->bits.contains(token);
   };
+  const HandOver hand_over(verified, [&](VerifiedTokens& to) {
+    VerifiedTokens found(to.words());
+    if (own) found.add(own->take());
+    else hand_over_held(holder, found);
+    hand_over_settled(found, to);
+  });
   sort_unique(unverified);
   std::erase_if(unverified, [&](std::uint32_t token) { return !is_set(token); });
-  if (!unverified.empty()) unverified = refused_tokens(state, std::move(unverified), budget);
+  if (!unverified.empty()) unverified = refused_tokens(state, unverified, budget);
   const std::vector<NextControl> controls = next_controls(state, budget);
   for (const NextControl& next : controls)
     most = std::max(most, TokenLiveness::endless_if_capped(automaton_.node(next.target).spelled));

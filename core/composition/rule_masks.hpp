@@ -33,7 +33,7 @@ class RuleMasks {
   RuleMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker& maker, MaskMemo& memo, MaskWriter& writer);
 
   // The mask of a state for which Operands::has_rule_mask holds.
-  const MaskPtr& of(StateId state, Budget& budget);
+  const MaskPtr& of(StateId state, Budget& budget, VerifiedTokens* verified = nullptr);
   // The tokens among some that the state does not allow.
   std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
 
@@ -61,12 +61,14 @@ class RuleMasks {
     std::uint64_t most_after;  // of the over-approximation that was given
   };
 
-  void make(StateId state, Budget& budget);
+  void make(StateId state, Budget& budget, VerifiedTokens* verified);
   std::vector<NextControl> next_controls(StateId state, Budget& budget);
-  Holder mask_of_approximation(ExpressionId approximation, Budget& budget);
+  Holder mask_of_approximation(ExpressionId approximation, Budget& budget, VerifiedTokens* verified);
   bool has_stack_memo(ExpressionId expression) const;
   std::optional<Holder> known_by_stack(ExpressionId expression);
-  Holder united(StateId state, Budget& budget);
+  Holder united(StateId state, Budget& budget, VerifiedTokens* verified);
+  // Of a mask that is held, the tokens that the exact state need not judge.
+  void hand_over_held(StateId holder, VerifiedTokens& to);
 
   TokenSteps& steps_;
   Operands& operands_;

@@ -25,6 +25,7 @@
 #include "composition/rule_segments.hpp"
 #include "composition/rule_walk_buffers.hpp"
 #include "composition/stack_memo.hpp"
+#include "composition/verified_tokens.hpp"
 #include "vocabulary/segment.hpp"
 
 namespace tokamata {
@@ -89,6 +90,15 @@ class MaskSink : public TokenSink {
     notes_.insert(expression.value, {}).first.avoided |= bytes;
   }
   void add_exit(Spot) {}  // a mask has none
+
+  // Where the walk is left before its end: what it has found so far, and nothing else has to judge.
+  void hand_over(VerifiedTokens& to) {
+    VerifiedTokens found(to.words());
+    found.add(builder_.take());
+    for (const std::uint32_t token : made_.unverified) found.remove(token);
+    to.add_row(found.row());
+    to.note_most(made_.most);
+  }
 
   RuleMask take() {
     made_.bits = builder_.take();

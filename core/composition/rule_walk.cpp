@@ -112,6 +112,7 @@ void RuleWalk<Sink>::split_parts(Spot spot) {
   below_ = {};
   for (const std::uint8_t byte : spot.bytes_below()) below_.add(byte);
   while (!buffers_.parts.empty()) {
+    budget_.step();
     const Part part = buffers_.parts.back();
     buffers_.parts.pop_back();
     const ExpressionNode n = arena_.pool().node(part.expression);
@@ -463,9 +464,14 @@ void RuleWalk<Sink>::follow_runs_of_terminal(const Alternative& way)
     if (are_few || spot.intersects(rest.begins)) open(spot, way.rest);
   };
   MaskWalk mask_walk(trie, automaton_, budget_, describe, visit);
-  mask_walk.enter_below(way.spot.node, automaton_.state_of(way.head, budget_));
+  const StateId start = automaton_.state_of(way.head, budget_);
   const bool inside_is_unverified = arena_.pool().node(way.head).unverified || rest.is_unverified;
   sink_.note(arena_.pool().node(way.head).worst + rest.spelled);
+  const OnError hand_over([&] {
+    for (const TokenRange& range : mask_walk.ranges())
+      for (std::uint32_t i = range.begin; i < range.end; ++i) sink_.set(trie.order()[i], inside_is_unverified);
+  });
+  mask_walk.enter_below(way.spot.node, start);
   for (const TokenRange& range : mask_walk.ranges())
     for (std::uint32_t i = range.begin; i < range.end; ++i) sink_.set(trie.order()[i], inside_is_unverified);
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/sort_unique.hpp"
+#include "common/within.hpp"
 #include "composition/mask_walk.hpp"
 #include "composition/trie_walk.hpp"
 
@@ -125,7 +126,21 @@ Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, N
     if (follow != Follow::Nothing && known.accepting) ends.push_back({&trie, at});
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
-  walk.enter_below(node, start);
+  const PartAt at{&trie, node, terminal, follow};
+  try {
+    if (stopped_ && stopped_->at == at) {
+      ends = std::move(stopped_->ends);
+      spelled = std::max(spelled, stopped_->spelled);
+      PausedWalk before = std::move(stopped_->walk);
+      stopped_.reset();
+      walk.go_on(std::move(before));
+    } else {
+      walk.enter_below(node, start);
+    }
+  } catch (const LimitExceeded&) {
+    stopped_ = {at, walk.paused(), ends, spelled};
+    throw;
+  }
   work_.counts.nodes += walk.nodes();
   if (spelled != ExpressionNode::kUnspelled) made.most = spelled + kLongestRest;
   std::size_t count = 0;

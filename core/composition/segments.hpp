@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/memory_account.hpp"
+#include "composition/mask_walk.hpp"
 #include "composition/mask_work.hpp"
 #include "composition/operands.hpp"
 #include "composition/part_at.hpp"
@@ -49,7 +50,10 @@ class Segments {
                                                          std::size_t most, Budget& budget);
 
   // To be called when states get other numbers.  Segments stay with the vocabulary.
-  void clear() { release(known_); }
+  void clear() {
+    release(known_);
+    stopped_.reset();
+  }
 
  private:
   Segment make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
@@ -66,6 +70,14 @@ class Segments {
   ByteAutomaton& automaton_;
   StateLoops& loops_;
   CountedWork& work_;
+  // The last walk that was stopped before its end, which the same walk goes on with.
+  struct Stopped {
+    PartAt at;
+    PausedWalk walk;
+    std::vector<TokenTrie::Place> ends;
+    std::uint32_t spelled;
+  };
+  std::optional<Stopped> stopped_;
   // and so the tries of remainders that keys point to
   counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> known_;
 };

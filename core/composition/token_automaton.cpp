@@ -17,15 +17,15 @@ LanguageMasks& TokenAutomaton::language_masks() {
   return *language_masks_;
 }
 
-const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget) {
+const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget, VerifiedTokens* verified) {
   if (const MaskPtr* known = known_mask(configuration)) {
     ++work_.counts.known;
     return *known;
   }
   const TimeOfPart timed = timed_mask();
-  if (configuration.at_start) return memo_.keep_start(regular_masks_.make(configuration, budget));
+  if (configuration.at_start) return memo_.keep_start(regular_masks_.make(configuration, budget, verified));
   const StateId state = configuration.state;
-  if (operands_.has_rule_mask(state)) return rule_masks_.of(state, budget);
+  if (operands_.has_rule_mask(state)) return rule_masks_.of(state, budget, verified);
   if (automaton().node(state).kind == Kind::Intersection)
     if (const std::optional<StateId> holder = language_masks().mask_state(state, budget)) {
       work_.counts.note(MaskWork::Maker::Language);
@@ -35,7 +35,7 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
   // Clipping is sound where every byte of the pattern is a token of its own (clipping.hpp).
   const StateId holder = operands_.every_byte_is_token() ? automaton().clipped(state, budget) : state;
   if (memo_.held(holder)) ++work_.counts.alike;
-  else memo_.keep(holder, regular_masks_.make({holder, false}, budget));
+  else memo_.keep(holder, regular_masks_.make({holder, false}, budget, verified));
   memo_.share(state, holder);
   return memo_.held(holder);
 }
@@ -59,6 +59,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   loops_.clear();
   segments_.clear();
   beginnings_.clear();
+  regular_masks_.clear();
   rule_masks_.clear();
   rule_segments_.clear();
   automaton().keep_only(states);

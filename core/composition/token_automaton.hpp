@@ -78,7 +78,7 @@ class TokenAutomaton {
 
   // Null where the mask is not in the memo.
   const MaskPtr* known_mask(Configuration configuration) const { return memo_.find(configuration); }
-  const MaskPtr& mask(Configuration configuration, Budget& budget);
+  const MaskPtr& mask(Configuration configuration, Budget& budget, VerifiedTokens* verified = nullptr);
   // The stop tokens alone.
   const MaskPtr& stop_mask() const { return stop_mask_.shared(); }
   // A bound on the tokens that are needed after any allowed token; kEndless: not known.

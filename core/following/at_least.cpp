@@ -10,9 +10,16 @@ MaskPtr AtLeastFollower::known_mask(const Place& place, TokenCount left) const {
   return is_long_enough(place) ? inner_.known_mask(place, left) : long_.known_long_mask(place, bounds_at(place, left));
 }
 
-MaskPtr AtLeastFollower::mask(const Place& place, TokenCount left, Budget& budget) {
-  return is_long_enough(place) ? inner_.mask(place, left, budget)
-                               : long_.long_mask(place, bounds_at(place, left), budget);
+MaskPtr AtLeastFollower::mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
+  return is_long_enough(place) ? inner_.mask(place, left, budget, verified)
+                               : long_.long_mask(place, bounds_at(place, left), budget, verified);
+}
+
+std::optional<TokenId> AtLeastFollower::closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                                      Budget& budget) {
+  if (is_long_enough(place)) return inner_.closing_token(place, left, is_of_text, budget);
+  const auto found = long_.long_completion(place, bounds_at(place, left), budget);
+  return found && !found->empty() ? std::optional(found->front()) : std::nullopt;
 }
 
 bool AtLeastFollower::is_known_ample(const Place& place, TokenCount left) const {

@@ -13,7 +13,8 @@ class AtLeastFollower final : public NarrowedFollower {
   AtLeastFollower(LongFollower& inner, TokenCount least) : NarrowedFollower(inner), long_(inner), least_(least) {}
 
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
-  MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
+  MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) override;
   bool is_known_ample(const Place& place, TokenCount left) const override;
   bool is_ample(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;

@@ -30,9 +30,9 @@ MaskPtr CanonicalFollower::known_mask(const Place& place, TokenCount left) const
   return left == kNoTokens ? automaton_.known_mask(place.at, place.canonical) : nullptr;
 }
 
-MaskPtr CanonicalFollower::mask(const Place& place, TokenCount left, Budget& budget) {
-  return left == kNoTokens ? automaton_.mask(place.at, place.canonical, budget)
-                           : automaton_.mask_within(place.at, place.canonical, left, budget);
+MaskPtr CanonicalFollower::mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
+  return left == kNoTokens ? automaton_.mask(place.at, place.canonical, budget, verified)
+                           : automaton_.mask_within(place.at, place.canonical, left, budget, verified);
 }
 
 std::optional<Step> CanonicalFollower::step(const Place& place, TokenId token, Budget& budget) {
@@ -99,7 +99,7 @@ class TransitionsByToken final : public Transitions {
 
 }  // namespace
 
-std::unique_ptr<Transitions> CanonicalFollower::transitions() {
+std::unique_ptr<Transitions> CanonicalFollower::transitions(Budget&) {
   return std::make_unique<TransitionsByToken>(*this, automaton_.tokenization().vocabulary());
 }
 

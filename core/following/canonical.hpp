@@ -30,7 +30,10 @@ class CanonicalFollower final : public LongFollower {
   bool may_begin(Budget& budget) override;
   bool begins_everywhere() const override { return false; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
-  MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
+  MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool, Budget& budget) override {
+    return automaton_.closing_token(place.at, place.canonical, left, budget);
+  }
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place&, TokenId) const override { return std::nullopt; }
   std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override;
@@ -44,7 +47,7 @@ class CanonicalFollower final : public LongFollower {
   }
   TokenCount needed(const Place& place, Budget& budget) override { return shortest(place, budget).size(); }
   std::string forced(const Place& place, Budget& budget) override;
-  std::unique_ptr<Transitions> transitions() override;
+  std::unique_ptr<Transitions> transitions(Budget&) override;
   std::string show(const Place& place) override;
   void clear() override {
     automaton_.clear();
@@ -56,8 +59,8 @@ class CanonicalFollower final : public LongFollower {
   MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const override {
     return lengths_.known_mask(place.at, place.canonical, bounds);
   }
-  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) override {
-    return lengths_.mask(place.at, place.canonical, bounds, budget);
+  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget, VerifiedTokens* verified) override {
+    return lengths_.mask(place.at, place.canonical, bounds, budget, verified);
   }
   bool lasts(const Place& place, TokenBounds bounds, Budget& budget) override {
     return lengths_.lasts(place.at, place.canonical, bounds, budget);

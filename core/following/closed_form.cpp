@@ -10,7 +10,7 @@ namespace tokamata {
 
 ClosedForm closed_form(Follower& follower, Budget& budget) {
   ClosedForm result;
-  const std::unique_ptr<Transitions> transitions = follower.transitions();
+  const std::unique_ptr<Transitions> transitions = follower.transitions(budget);
   Follower::Start start = follower.start({});
   const bool at_start = start.at_start;
   std::deque<Step> steps;  // one that leads to each state; they stay where they are

@@ -122,7 +122,12 @@ class Follower {
   virtual bool begins_everywhere() const = 0;
 
   virtual MaskPtr known_mask(const Place& place, TokenCount left) const = 0;
-  virtual MaskPtr mask(const Place& place, TokenCount left, Budget& budget) = 0;
+  // Where it is left by an error, `verified` has tokens of the mask, if that is not null (verified_tokens.hpp).
+  virtual MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr) = 0;
+  // A token of that mask, the first of a text that completes this one, found sooner than the mask; nothing where the
+  // text may end here, or where none is known that is short enough.  `is_of_text`: as for Completions.
+  virtual std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                               Budget& budget) = 0;
   // Whether it is known that the mask within `left` tokens is the one without a budget; the second one computes that
   // mask, which may show it.
   virtual bool is_known_ample(const Place&, TokenCount) const { return false; }
@@ -152,7 +157,7 @@ class Follower {
 
   // The longest text that every continuation begins with.
   virtual std::string forced(const Place& place, Budget& budget) = 0;
-  virtual std::unique_ptr<Transitions> transitions() = 0;
+  virtual std::unique_ptr<Transitions> transitions(Budget& budget) = 0;
   // The place as a person reads it.
   virtual std::string show(const Place& place) = 0;
 
@@ -170,7 +175,7 @@ class LongFollower : public Follower {
  public:
   // The tokens after which a text can be completed with so many tokens in all; no stop tokens.
   virtual MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const = 0;
-  virtual MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) = 0;
+  virtual MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget, VerifiedTokens* verified) = 0;
   // Whether a text can be completed so, from a place that lives.
   virtual bool lasts(const Place& place, TokenBounds bounds, Budget& budget) = 0;
   // Tokens that complete a text so; nothing where no such text was found.

@@ -24,7 +24,7 @@ class NarrowedFollower : public Follower {
   TokenCount needed(const Place& place, Budget& budget) override { return inner_.needed(place, budget); }
   TokenCount sufficient(const Place& place, Budget& budget) override { return inner_.sufficient(place, budget); }
   std::string forced(const Place& place, Budget& budget) override { return inner_.forced(place, budget); }
-  std::unique_ptr<Transitions> transitions() override { return inner_.transitions(); }
+  std::unique_ptr<Transitions> transitions(Budget& budget) override { return inner_.transitions(budget); }
   std::string show(const Place& place) override { return inner_.show(place); }
   void trim_masks(std::size_t limit) override { inner_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return inner_.oldest_serial(); }

@@ -15,8 +15,9 @@ MaskPtr PlainFollower::known_mask(const Place& place, TokenCount left) const {
   return known ? *known : nullptr;
 }
 
-MaskPtr PlainFollower::mask(const Place& place, TokenCount left, Budget& budget) {
-  return left == kNoTokens ? automaton_.mask(place.at, budget) : completions_.mask(place.at, left, budget);
+MaskPtr PlainFollower::mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
+  return left == kNoTokens ? automaton_.mask(place.at, budget, verified)
+                           : completions_.mask(place.at, left, budget, verified);
 }
 
 bool PlainFollower::is_known_ample(const Place& place, TokenCount left) const {
@@ -74,11 +75,11 @@ namespace {
 // Classes of tokens, of which each is one in the middle of a text and one as the first of a text.
 class ClassTransitions final : public Transitions {
  public:
-  ClassTransitions(TokenAutomaton& automaton, bool has_start_rule)
+  ClassTransitions(TokenAutomaton& automaton, bool has_start_rule, Budget& budget)
       : automaton_(automaton), class_of_token_(automaton.vocabulary(false).width(), -1) {
     const std::vector<std::int64_t> none(class_of_token_.size(), 0);
-    const std::vector<std::int64_t> nodes = nodes_by_token(false);
-    const std::vector<std::int64_t> start_nodes = has_start_rule ? nodes_by_token(true) : none;
+    const std::vector<std::int64_t> nodes = nodes_by_token(false, budget);
+    const std::vector<std::int64_t> start_nodes = has_start_rule ? nodes_by_token(true, budget) : none;
     std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> known;
     for (std::size_t token = 0; token < nodes.size(); ++token) {
       if (nodes[token] == 0 && start_nodes[token] == 0) continue;
@@ -103,12 +104,12 @@ class ClassTransitions final : public Transitions {
   using Lists = std::unordered_map<std::int64_t, std::vector<std::int32_t>>;  // by number of a TokenClass
 
   // The root, at which no token ends, has the number 0: it stands for no class.
-  std::vector<std::int64_t> nodes_by_token(bool at_start) {
+  std::vector<std::int64_t> nodes_by_token(bool at_start, Budget& budget) {
     std::vector<std::int64_t> nodes(class_of_token_.size(), 0);
     ClassTrie& trie = automaton_.steps().class_trie(at_start);
-    trie.open_all();
+    trie.open_all(budget);
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-      for (const std::uint32_t token : trie.open({node}).tokens) nodes[token] = node;
+      for (const std::uint32_t token : trie.open({node}, budget).tokens) nodes[token] = node;
     for (std::size_t i = 0; i < automaton_.controls().size(); ++i)
       nodes[automaton_.controls()[i].value] = -1 - static_cast<std::int64_t>(i);
     return nodes;
@@ -121,8 +122,8 @@ class ClassTransitions final : public Transitions {
 
 }  // namespace
 
-std::unique_ptr<Transitions> PlainFollower::transitions() {
-  return std::make_unique<ClassTransitions>(automaton_, automaton_.has_start_rule());
+std::unique_ptr<Transitions> PlainFollower::transitions(Budget& budget) {
+  return std::make_unique<ClassTransitions>(automaton_, automaton_.has_start_rule(), budget);
 }
 
 }  // namespace tokamata

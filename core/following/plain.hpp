@@ -16,7 +16,10 @@ class PlainFollower final : public LongFollower {
   bool may_begin(Budget& budget) override { return automaton_.spellable(automaton_.start(), budget); }
   bool begins_everywhere() const override { return true; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
-  MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
+  MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) override {
+    return completions_.closing_token(place.at, left, is_of_text, budget);
+  }
   bool is_known_ample(const Place& place, TokenCount left) const override;
   bool is_ample(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
@@ -32,7 +35,7 @@ class PlainFollower final : public LongFollower {
   TokenCount sufficient(const Place& place, Budget& budget) override;
   TokenCount closing(const Place& place, Budget& budget) override;
   std::string forced(const Place& place, Budget& budget) override;
-  std::unique_ptr<Transitions> transitions() override;
+  std::unique_ptr<Transitions> transitions(Budget& budget) override;
   std::string show(const Place& place) override;
   void trim_masks(std::size_t limit) override { automaton_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }
@@ -40,8 +43,8 @@ class PlainFollower final : public LongFollower {
   MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const override {
     return long_.try_mask(place.at, bounds);
   }
-  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) override {
-    return long_.mask(place.at, bounds, budget);
+  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget, VerifiedTokens* verified) override {
+    return long_.mask(place.at, bounds, budget, verified);
   }
   bool lasts(const Place& place, TokenBounds bounds, Budget& budget) override {
     return long_.has_any(place.at, bounds, budget);

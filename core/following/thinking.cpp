@@ -17,22 +17,31 @@ MaskPtr ThinkingFollower::known_mask(const Place& place, TokenCount left) const 
   return inner_.is_known_ample(place, room) ? inner_.known_mask(place, room) : nullptr;
 }
 
-MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budget) {
-  if (!is_limited(place, left)) return inner_.mask(place, left, budget);
+// Where there is no room for what is reserved, the thought ends as soon as it can.
+TokenCount ThinkingFollower::room(const Place& place, TokenCount left, Budget& budget) {
+  return std::max(thought_.within(left, place.written, budget), std::min(left, inner_.closing(place, budget)));
+}
+
+MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
+  if (!is_limited(place, left)) return inner_.mask(place, left, budget, verified);
   const TokenCount surely = thought_.surely_within(left, place.written);
-  if (inner_.is_ample(place, surely, budget)) return inner_.mask(place, surely, budget);
-  // Where there is no room for what is reserved, the thought ends as soon as it can.
-  const TokenCount room =
-      std::max(thought_.within(left, place.written, budget), std::min(left, inner_.closing(place, budget)));
-  MaskPtr mask = inner_.mask(place, room, budget);
+  if (inner_.is_ample(place, surely, budget)) return inner_.mask(place, surely, budget, verified);
+  const TokenCount room = this->room(place, left, budget);
+  MaskPtr mask = inner_.mask(place, room, budget, verified);
   if (mask->set_bits > 0) return mask;
   const TokenCount needed = inner_.needed(place, budget);
-  if (needed > room && needed <= left) mask = inner_.mask(place, needed, budget);
-  return mask->set_bits > 0 ? mask : inner_.mask(place, left, budget);
+  if (needed > room && needed <= left) mask = inner_.mask(place, needed, budget, verified);
+  return mask->set_bits > 0 ? mask : inner_.mask(place, left, budget, verified);
+}
+
+// Where nothing is known that is short enough, the mask may be that of more room.
+std::optional<TokenId> ThinkingFollower::closing_token(const Place& place, TokenCount left, bool is_of_text,
+                                                       Budget& budget) {
+  return inner_.closing_token(place, is_limited(place, left) ? room(place, left, budget) : left, is_of_text, budget);
 }
 
 std::optional<Step> ThinkingFollower::step(const Place& place, TokenId token, Budget& budget) {
-  if (is_bounded(place) && !mask(place, kNoTokens, budget)->bits.contains(token.value)) return std::nullopt;
+  if (is_bounded(place) && !mask(place, kNoTokens, budget, nullptr)->bits.contains(token.value)) return std::nullopt;
   return followed(inner_.step(place, token, budget), place, token, budget);
 }
 

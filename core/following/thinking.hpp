@@ -13,7 +13,8 @@ class ThinkingFollower final : public NarrowedFollower {
 
   Step first_step(CanonicalState canonical) const override;
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
-  MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
+  MaskPtr mask(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) override;
+  std::optional<TokenId> closing_token(const Place& place, TokenCount left, bool is_of_text, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
   std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override;
@@ -23,6 +24,7 @@ class ThinkingFollower final : public NarrowedFollower {
   // The step, with where it leads in the thought.
   std::optional<Step> followed(std::optional<Step> step, const Place& place, TokenId token, Budget& budget);
   bool is_bounded(const Place& place) const { return place.thinks() && thought_.is_bounded(); }
+  TokenCount room(const Place& place, TokenCount left, Budget& budget);
   bool is_limited(const Place& place, TokenCount left) const {
     return place.thinks() && (left != kNoTokens || thought_.is_bounded());
   }

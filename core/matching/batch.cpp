@@ -7,6 +7,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "common/check.hpp"
 #include "common/interruption.hpp"
 
 namespace tokamata {
@@ -91,13 +92,16 @@ std::vector<std::exception_ptr> for_each_on_threads(const Runs& runs, std::size_
 
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
                                            unsigned threads, std::span<const std::optional<TokenCount>> budgets,
-                                           const Deadline& deadline) {
+                                           const Deadline& deadline, OnDeadline on_deadline,
+                                           std::span<std::uint8_t> is_whole) {
   const auto budget = [&](std::size_t i) { return budgets.empty() ? std::nullopt : budgets[i]; };
   const auto known_mask = [&](std::size_t i) -> MaskPtr {
     if (!budget(i)) return matchers[i]->try_mask();
     MaskPtr known = matchers[i]->try_mask_within(*budget(i), false);
     return known && known->set_bits ? known : nullptr;  // an empty one is an error that mask_within throws
   };
+  TOKAMATA_CHECK(on_deadline == OnDeadline::Error || is_whole.size() == matchers.size(), "each row is told about");
+  std::ranges::fill(is_whole, std::uint8_t{1});
   const Runs runs(matchers);
   std::size_t unknown = 0, words = 0;
   for (const std::size_t i : runs.order) {
@@ -107,15 +111,22 @@ std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, s
   const bool is_large = unknown > 1 || words > kWorthAThread;
   return for_each_on_threads(runs, is_large ? threads : 1, [&](std::size_t i) {
     MaskPtr mask = known_mask(i);
+    if (!mask && on_deadline == OnDeadline::Some) {
+      const MadeMask made = matchers[i]->some_mask(budget(i), false, deadline);
+      made.mask->bits.write(rows[i]);
+      is_whole[i] = made.is_whole;
+      return;
+    }
     if (!mask) mask = budget(i) ? matchers[i]->mask_within(*budget(i), false, deadline) : matchers[i]->mask(deadline);
     mask->bits.write(rows[i]);
   });
 }
 
 std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> matchers, std::span<DraftRows> drafts,
-                                                 unsigned threads, bool count_stop, const Deadline& deadline) {
+                                                 unsigned threads, bool count_stop, const Deadline& deadline,
+                                                 OnDeadline on_deadline) {
   return for_each_on_threads(Runs(matchers), threads, [&](std::size_t i) {
-    DraftMasks made = matchers[i]->draft_masks(drafts[i].draft, drafts[i].budget, count_stop, deadline);
+    DraftMasks made = matchers[i]->draft_masks(drafts[i].draft, drafts[i].budget, count_stop, deadline, on_deadline);
     const std::size_t words = matchers[i]->constraint()->vocabulary().words();
     for (std::size_t row = 0; row < made.rows.size(); ++row) {
       std::uint32_t* const to = drafts[i].rows + row * words;
@@ -123,6 +134,7 @@ std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> match
       else std::fill_n(to, words, 0u);
     }
     drafts[i].legal = std::move(made.legal);
+    drafts[i].whole = std::move(made.whole);
   });
 }
 

@@ -198,9 +198,34 @@ MaskPtr Matcher::known_mask(const Place& place, TokenCount left) {
   return with_own_stops(follower().known_mask(place, left), place);
 }
 
-MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
+MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified) {
   if (place.is_stopped()) return stop_mask();
-  return with_own_stops(follower().mask(place, left, budget), place);
+  return with_own_stops(follower().mask(place, left, budget, verified), place);
+}
+
+MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadline& deadline, Budget& budget) {
+  if (MaskPtr known = known_mask(place, left)) return {std::move(known), true};
+  const Vocabulary& vocabulary = constraint_->vocabulary();
+  VerifiedTokens verified(vocabulary.words());
+  try {
+    if (const std::optional<TokenId> closing = follower().closing_token(place, left, false, budget))
+      verified.add(closing->value);
+    // What is known is put together within the time that is given, or nearly so.
+    const Deadline::Clock::duration time_left = deadline.at - Deadline::Clock::now();
+    budget.set_deadline(
+        {deadline.at - std::min<Deadline::Clock::duration>(time_left / 3, std::chrono::microseconds(60)),
+         deadline.seconds});
+    budget.check();
+    return {mask_at(place, left, budget, &verified), true};
+  } catch (const LimitExceeded& error) {
+    if (error.limit != "deadline_seconds") throw;
+    Mask some{Mask::kNoSerial, count_bits(verified.row()), 0, MaskBits(verified.row())};
+    some.set_bits = some.open_tokens;
+    if (accepts(place)) add_stops(vocabulary, some);
+    MaskPtr mask = with_own_stops(std::make_shared<const Mask>(std::move(some)), place);
+    if (mask->set_bits == 0) throw;
+    return {std::move(mask), false};
+  }
 }
 
 MaskPtr Matcher::try_mask() {
@@ -210,6 +235,15 @@ MaskPtr Matcher::try_mask() {
 
 MaskPtr Matcher::mask(const Deadline& deadline) {
   return work(deadline, [this](Budget& budget) { return mask_at(here(), kNoTokens, budget); });
+}
+
+MadeMask Matcher::some_mask(std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline) {
+  return work(deadline.at_least(kGrace), [&](Budget& budget) {
+    MadeMask made = some_mask_at(here(), tokens ? *tokens - count_stop : kNoTokens, deadline, budget);
+    if (made.mask->set_bits == 0 && !accepts(here()) && tokens)
+      throw BudgetTooSmall(follower().needed(here(), budget) + count_stop);
+    return made;
+  });
 }
 
 MaskWork Matcher::mask_work(const Deadline& deadline) {
@@ -241,8 +275,38 @@ std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget
   return follower().step(place, token, budget);
 }
 
-std::vector<TokenId> Matcher::shortest_completion() {
-  return work([&](Budget& budget) { return stopped() ? std::vector<TokenId>() : follower().shortest(here(), budget); });
+std::vector<TokenId> Matcher::shortest_completion(const Deadline& deadline) {
+  return work(deadline.at_least(kGrace), [&](Budget& budget) {
+    if (stopped()) return std::vector<TokenId>();
+    if (!deadline.is_set()) return follower().shortest(here(), budget);
+    std::optional<std::vector<TokenId>> closing = closing_tokens(budget);
+    try {
+      budget.set_deadline(deadline);
+      budget.check();
+      return follower().shortest(here(), budget);
+    } catch (const LimitExceeded& error) {
+      if (error.limit != "deadline_seconds" || !closing) throw;
+      return *std::move(closing);
+    }
+  });
+}
+
+// A completion that is found without a search where the expression knows a text; as for `shortest`, by a thought of any
+// length.  Nothing where none is known.
+std::optional<std::vector<TokenId>> Matcher::closing_tokens(Budget& budget) {
+  Follower& follower = follower_of_any_thought();
+  std::vector<TokenId> tokens;
+  std::optional<Step> last;
+  while (true) {
+    const Place place = last ? Place::after(*last, steps().size() - 1 + tokens.size()) : here();
+    budget.step();
+    const std::optional<TokenId> token = follower.closing_token(place, kNoTokens, true, budget);
+    if (!token) return follower.accepts(place) ? std::optional(std::move(tokens)) : std::nullopt;
+    std::optional<Step> next = follower.step(place, *token, budget);
+    TOKAMATA_CHECK(next.has_value(), "the token of a closing text leads on");
+    tokens.push_back(*token);
+    last = std::move(next);
+  }
 }
 
 TokenCount Matcher::tokens_to_close() {

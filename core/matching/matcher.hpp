@@ -16,7 +16,10 @@
 //     of one constraint, or one matcher.  The members named try_ never wait and never compute: if the lock is held, or
 //     the answer is not known, they return nothing.
 //   - Deadlines.  A member with a deadline throws LimitExceeded once it is over, also while it waits for the lock.
-//     What was made until then is kept.
+//     What was made until then is kept.  Those that take OnDeadline::Some return what is known by then: a mask with some
+//     of its tokens, of which each leads to an accepted text, and one does if any is known.  Such a mask is kept
+//     nowhere; the same call goes on with the work, and in the end returns the whole.  For the token of a closing text
+//     there are kGrace, however little time is left.
 //   - Errors.  A member that computes may throw LimitExceeded, Cancelled or std::bad_alloc.  The work still counts
 //     against Limits::seconds, and its results may be kept for the next call.
 #pragma once
@@ -56,11 +59,21 @@ struct NotAllowed : std::runtime_error {
   std::size_t position;
 };
 
+// What a call does when its deadline is over.
+enum class OnDeadline : std::uint8_t { Error, Some };
+
+struct MadeMask {
+  MaskPtr mask;
+  bool is_whole;
+};
+
 // The mask after the text, then that after each node.  Null: nothing is allowed there, since the node or one before it
-// is not, or since the budget is used up.  A node is legal if the mask before it allows its token.
+// is not, or since the budget is used up.  A node is legal if the mask before it allows its token.  Where time ran out,
+// rows are not whole, and nodes after them are not legal as far as is known.
 struct DraftMasks {
   std::vector<MaskPtr> rows;
   std::vector<bool> legal;
+  std::vector<bool> whole;  // by row
 };
 
 class Matcher {
@@ -88,13 +101,16 @@ class Matcher {
   MaskWork mask_work(const Deadline& deadline = {});
   MaskPtr try_mask();  // null: not known yet, or the lock is held
   MaskPtr mask(const Deadline& deadline = {});
+  // The mask, within a budget if there is one, or as much of it as is known at the deadline.
+  MadeMask some_mask(std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline);
   // The tokens after which at most `tokens` - 1 more tokens complete an accepted text; with `count_stop` the last of
   // them is a stop token.  If no such text exists, mask_within throws BudgetTooSmall and try_mask_within returns an
   // empty mask.
   MaskPtr try_mask_within(TokenCount tokens, bool count_stop);
   MaskPtr mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline = {});
-  // The fewest tokens that lead to an accepted text, without a stop token.
-  std::vector<TokenId> shortest_completion();
+  // The fewest tokens that lead to an accepted text, without a stop token; at the deadline those of a closing text, if
+  // one is known by then.
+  std::vector<TokenId> shortest_completion(const Deadline& deadline = {});
   // A number of tokens that suffices, without a search for fewer where rules nest: Completions::tokens_to_close.
   TokenCount tokens_to_close();
   std::optional<bool> try_advance(TokenId token);
@@ -104,7 +120,7 @@ class Matcher {
   // How many of the tokens are allowed, one after another.  Ids that are not in the vocabulary are allowed nowhere.
   std::size_t validate(std::span<const TokenId> tokens);
   DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop,
-                         const Deadline& deadline = {});
+                         const Deadline& deadline = {}, OnDeadline on_deadline = OnDeadline::Error);
   // Returns false, and changes nothing, if fewer than `count` tokens were advanced; those written before do not count.
   bool rollback(std::size_t count);
 
@@ -159,11 +175,17 @@ class Matcher {
   MaskPtr stop_mask();
   MaskPtr with_own_stops(MaskPtr mask, const Place& place);
   // The mask with a budget, the stop token not counted; kNoTokens: without one.
-  MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget);
+  MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr);
+  // The same, or what is known of it when the budget's deadline is over.  The deadline is `deadline` from the moment on
+  // when a closing text is known.
+  MadeMask some_mask_at(const Place& place, TokenCount left, const Deadline& deadline, Budget& budget);
+  std::optional<std::vector<TokenId>> closing_tokens(Budget& budget);
   // Null: not known yet.
   MaskPtr known_mask(const Place& place, TokenCount left);
   bool accepts(const Place& place) { return place.is_stopped() || follower().accepts(place); }
   std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);
+
+  static constexpr std::chrono::microseconds kGrace{50};
 
   struct OwnStops {
     std::vector<TokenId> tokens;  // in order

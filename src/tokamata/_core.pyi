@@ -5,7 +5,7 @@ The engine (C++): this module only converts arguments and results; core/ has the
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy
 import numpy.typing
@@ -1235,9 +1235,12 @@ def fill_masks(
     threads: int,
     budgets: Sequence[int | None] | None = None,
     deadline_seconds: float | None = None,
-) -> None:
+    on_deadline: Literal["error", "some"] = "error",
+) -> numpy.typing.NDArray[numpy.uint8]:
     """
     Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``.
+
+    Returns whether each row is whole.
     """
 
 def fill_draft_masks(
@@ -1249,9 +1252,12 @@ def fill_draft_masks(
     budgets: Sequence[int | None] | None,
     count_stop: bool,
     deadline_seconds: float | None,
-) -> list[numpy.typing.NDArray[numpy.uint8]]:
+    on_deadline: Literal["error", "some"],
+) -> tuple[list[numpy.typing.NDArray[numpy.uint8]], numpy.typing.NDArray[numpy.uint8]]:
     """
-    The rows of all drafts, one after another; the result says which tokens are legal.
+    The rows of all drafts, one after another.
+
+    Returns which tokens are legal, and whether each row is whole.
     """
 
 class Verdict(enum.Enum):
@@ -1306,7 +1312,8 @@ class Matcher:
         budget: int | None = None,
         count_stop: bool = False,
         deadline_seconds: float | None = None,
-    ) -> None:
+        on_deadline: Literal["error", "some"] = "error",
+    ) -> bool:
         """
         Copies the mask into the caller's row.
 
@@ -1325,6 +1332,13 @@ class Matcher:
             deadline_seconds: when the call ends, also while it waits for another thread; ``None``: with
                 ``Limits.seconds`` alone.  What was made until then is kept.
                 A known mask needs no time, unless another thread works on the constraint.
+            on_deadline: at the deadline, ``"error"`` raises ``LimitExceeded``; ``"some"`` fills the row with
+                the tokens of the mask that are known by then: those that were verified, and the first one of
+                a text that completes this one.  Such a row is never empty, and generation goes on with it.
+                The next call goes on with the work where it stands; in the end the row is the mask.
+
+        Returns:
+            Whether the row is the whole mask; ``False`` only with ``on_deadline="some"``.
 
         Raises:
             BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
@@ -1333,7 +1347,7 @@ class Matcher:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
-    def shortest_completion(self) -> list[int]:
+    def shortest_completion(self, deadline_seconds: float | None = None) -> list[int]:
         """
         A shortest sequence of tokens after which the text is accepted, without a stop token.
 
@@ -1345,6 +1359,10 @@ class Matcher:
         classes or 32,768 new states, with the shortest sequence found so far.  Algorithm:
         ``core/composition/rule_completions.hpp``, and ``core/canonical/canonical_rule_budgets.hpp`` for
         canonical tokens, of which it follows a sample.
+
+        Args:
+            deadline_seconds: when the search ends.  By then the tokens of a short text that the pattern knows
+                are returned if that took no longer; otherwise ``LimitExceeded`` is raised.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -152,3 +153,18 @@ def test_masks_are_prepared(backend: TokamataBackend) -> None:
     grammar = backend.compile_grammar(StructuredOutputOptions.JSON, '{"type": "object"}', {1})
     backend._preparing.shutdown(wait=True)
     assert grammar._compiled.states > 3
+
+
+def test_a_deadline_for_rows_is_read_from_the_additional_config(tokenizer: Any) -> None:
+    def made(given: object) -> TokamataBackend:
+        config = SimpleNamespace(additional_config={"tokamata": given, "other": 5})
+        return TokamataBackend(config, tokenizer=tokenizer, vocab_size=len(tokenizer))
+
+    backend = made({"mask_deadline_seconds": 0.5})
+    try:
+        assert backend._deadline_seconds == 0.5
+    finally:
+        backend.destroy()
+    for given in (5, {"deadline": 1}, {"mask_deadline_seconds": "soon"}, {"mask_deadline_seconds": -1}):
+        with pytest.raises(tk.ArgumentError):
+            made(given)

@@ -258,3 +258,26 @@ def test_tokens_are_cut_in_any_way(begin: Callable[..., Scheduler], byte_vocabul
         assert host.grammar.validate_tokens(tokens) == tokens
         assert host.grammar.accept_tokens("r", tokens)
         assert host.rows([]) == [allowed(reference)]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-4])
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+def test_rows_by_a_deadline(byte_vocabulary: tk.Vocabulary, constraint: Any, seconds: float) -> None:
+    """Rows are parts of the masks, never empty, and texts are complete."""
+    grammar = TokamataGrammar(constraint.compile(byte_vocabulary), byte_vocabulary.stop, seconds)
+    grammar.left = lambda: 40 - len(written)
+    reference = constraint.compile(byte_vocabulary).matcher()
+    bitmask = torch.full((1, (byte_vocabulary.width + 31) // 32), -1, dtype=torch.int32)
+    draw = random.Random(3)
+    written: list[int] = []
+    while not grammar.is_terminated():
+        assert set(grammar.validate_tokens([*b'{"a": 1'])) <= {*b'{"a": 1'}
+        grammar.fill_bitmask(bitmask, 0)
+        row = bits(bitmask[0].numpy())
+        assert row
+        assert row <= allowed(reference)
+        token = draw.choice(sorted(row))
+        assert grammar.accept_tokens("r", [token])
+        assert reference.advance(token)
+        written.append(token)
+    assert reference.is_finished

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole
@@ -459,6 +459,7 @@ class Matcher(_core.Matcher):
         """
         return Matcher(self._compiled, self)
 
+    @overload
     def fill_draft_masks(
         self,
         mask: Any,
@@ -468,7 +469,33 @@ class Matcher(_core.Matcher):
         *,
         count_stop: bool = False,
         deadline_seconds: float | None = None,
-    ) -> npt.NDArray[np.bool_]:
+        on_deadline: Literal["error"] = "error",
+    ) -> npt.NDArray[np.bool_]: ...
+
+    @overload
+    def fill_draft_masks(
+        self,
+        mask: Any,
+        tokens: Sequence[int],
+        parents: Sequence[int] | None = None,
+        budget: int | None = None,
+        *,
+        count_stop: bool = False,
+        deadline_seconds: float | None = None,
+        on_deadline: Literal["some"],
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]: ...
+
+    def fill_draft_masks(
+        self,
+        mask: Any,
+        tokens: Sequence[int],
+        parents: Sequence[int] | None = None,
+        budget: int | None = None,
+        *,
+        count_stop: bool = False,
+        deadline_seconds: float | None = None,
+        on_deadline: Literal["error", "some"] = "error",
+    ) -> npt.NDArray[np.bool_] | tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Writes the masks of drafted tokens in one call; the state does not change.
 
         Row 0 becomes the mask here, and row ``i + 1`` that after the draft's token ``i``.  A token is legal
@@ -487,9 +514,12 @@ class Matcher(_core.Matcher):
                 ``d`` tokens ahead has ``budget - d``.  Rows for which it does not suffice are zero.
             count_stop: whether the budget includes the stop token.
             deadline_seconds: as for :meth:`fill_mask`.
+            on_deadline: as for :meth:`fill_mask`.  With ``"some"``, tokens that were not judged by then are
+                not legal.
 
         Returns:
-            ``bool[len(tokens)]``: whether each token is legal.
+            ``bool[len(tokens)]``: whether each token is legal.  With ``on_deadline="some"`` a pair: that, and
+            whether each row is whole, ``bool[len(tokens) + 1]``.
 
         Raises:
             ArgumentError: the tokens are no whole numbers, or the parents do not make a tree.
@@ -500,10 +530,12 @@ class Matcher(_core.Matcher):
         import numpy as np
 
         checked_flag("count_stop", count_stop)
-        [legal] = _core.fill_draft_masks(
-            [self], mask, [tokens], [parents], 1, [budget], count_stop, deadline_seconds
+        [legal], whole = _core.fill_draft_masks(
+            [self], mask, [tokens], [parents], 1, [budget], count_stop, deadline_seconds, on_deadline
         )
-        return legal.view(np.bool_)
+        return (
+            legal.view(np.bool_) if on_deadline == "error" else (legal.view(np.bool_), whole.view(np.bool_))
+        )
 
     def events(self) -> list[Event]:
         """The values that have been completed since the last call, in order.

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import NoStopTokenError
+from tokamata.calls.arguments import checked_number
+from tokamata.errors import ArgumentError, NoStopTokenError, shown_argument
 from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
 from tokamata.integrations.vllm.reading import check_reading
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["TokamataBackend"]
 
 _MOST_VOCABULARIES = 4  # with further stop tokens; tens of megabytes each
+_DEADLINE = "mask_deadline_seconds"
 _PREPARE_SECONDS = 0.05
 _PREPARE_SECONDS_IN_TURN = 0.005  # where others wait; the first masks are those that are needed first
 
@@ -32,17 +34,20 @@ class TokamataBackend:
     vLLM compiles grammars in a pool of threads, so methods may be called from several threads.
 
     Args:
-        vllm_config: vLLM's configuration; not used, since it has no option that concerns this backend.
+        vllm_config: vLLM's configuration, of which ``additional_config["tokamata"]`` is read: a dict whose
+            only key is ``"mask_deadline_seconds"``, the time for the rows of a call.
         tokenizer: the model's, as transformers has it.
         vocab_size: the number of logits of the model, as a rule more than the tokenizer has ids.
 
     Raises:
+        ArgumentError: the additional configuration has another form.
         VocabularyError: the bytes of the tokenizer's tokens are not known, or its ``decode`` reads them
             differently.
     """
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
         self.vllm_config = vllm_config
+        self._deadline_seconds = _deadline(getattr(vllm_config, "additional_config", None))
         self.tokenizer = tokenizer
         self.vocab_size = vocab_size
         self._lock = Lock()
@@ -85,7 +90,7 @@ class TokamataBackend:
             with self._lock:
                 self._waiting += 1
             self._preparing.submit(self._prepare, compiled)
-        return TokamataGrammar(compiled, stop)
+        return TokamataGrammar(compiled, stop, self._deadline_seconds)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
         """All tokens allowed: ``int32[max_num_seqs, ceil(vocab_size / 32)]``."""
@@ -125,3 +130,11 @@ class TokamataBackend:
         made = Vocabulary.load(self.tokenizer, stop=stop, width=self.vocab_size)
         made.core  # noqa: B018  (makes the trie now; the first request would wait for it)
         return made
+
+
+def _deadline(additional: Any) -> float | None:
+    given = additional.get("tokamata", {}) if isinstance(additional, dict) else {}
+    if not isinstance(given, dict) or not set(given) <= {_DEADLINE}:
+        wanted = f'a dict with the key "{_DEADLINE}"'
+        raise ArgumentError('additional_config["tokamata"]', shown_argument(given), wanted)
+    return None if given.get(_DEADLINE) is None else float(checked_number(_DEADLINE, given[_DEADLINE], 0))

@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import BudgetError, LengthError, TokamataError
+from tokamata.errors import BudgetError, LengthError, LimitExceeded, TokamataError
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -44,6 +44,8 @@ class TokamataGrammar:
     Args:
         compiled: the constraint.
         stop: the request's stop tokens.
+        deadline_seconds: the time for the rows of a call; ``None``: any.  A row that is not whole by then has
+            the tokens that are known.  If none are, it is made without a deadline.
 
     Attributes:
         left: how many tokens the request may still write, the stop token included; ``None``: any number.  A
@@ -53,8 +55,11 @@ class TokamataGrammar:
 
     left: Callable[[], int] | None = None
 
-    def __init__(self, compiled: CompiledConstraint[Any], stop: Sequence[int]) -> None:
+    def __init__(
+        self, compiled: CompiledConstraint[Any], stop: Sequence[int], deadline_seconds: float | None = None
+    ) -> None:
         self._compiled = compiled
+        self._deadline_seconds = deadline_seconds
         self._width = compiled.vocabulary.width
         self._stop = frozenset(stop)
         is_usual = self._stop == set(compiled.vocabulary.stop)
@@ -172,11 +177,23 @@ class TokamataGrammar:
     def _fill(self, row: npt.NDArray[np.int32]) -> None:
         if self.left is not None:
             try:
-                self._matcher.fill_mask(row, self.left(), count_stop=True)
+                self._fill_in_time(row, self.left(), count_stop=True)
                 return
             except BudgetError:
                 pass  # no text fits, so that the text is cut off with any mask
-        self._matcher.fill_mask(row)
+        self._fill_in_time(row)
+
+    def _fill_in_time(
+        self, row: npt.NDArray[np.int32], budget: int | None = None, count_stop: bool = False
+    ) -> None:
+        if (seconds := self._deadline_seconds) is not None:
+            try:
+                self._matcher.fill_mask(row, budget, count_stop, deadline_seconds=seconds, on_deadline="some")
+                return
+            except LimitExceeded as error:
+                if error.limit != "deadline_seconds":
+                    raise
+        self._matcher.fill_mask(row, budget, count_stop)
 
     def _read(self, tokens: list[int]) -> bool:
         """Let the matcher read tokens up to a stop token, and count those after it."""
@@ -214,10 +231,25 @@ class TokamataGrammar:
             self._buffer = allocate_mask(end + 1, self._width)
         rows = self._buffer
         left = None if self.left is None else self.left()
-        legal = self._matcher.fill_draft_masks(rows, tokens[:end], budget=left, count_stop=True)
+        legal = self._rows_in_time(rows, tokens[:end], left)
         if left is not None and not rows[0].any():  # no text fits
-            legal = self._matcher.fill_draft_masks(rows, tokens[:end])
+            legal = self._rows_in_time(rows, tokens[:end], None)
         self._draft, self._rows = tokens[: int(legal.sum())], rows
+
+    def _rows_in_time(
+        self, rows: npt.NDArray[np.int32], tokens: list[int], left: int | None
+    ) -> npt.NDArray[np.bool_]:
+        """Which tokens are legal, as far as is known in time."""
+        if (seconds := self._deadline_seconds) is not None:
+            try:
+                legal, _ = self._matcher.fill_draft_masks(
+                    rows, tokens, budget=left, count_stop=True, deadline_seconds=seconds, on_deadline="some"
+                )
+                return legal
+            except LimitExceeded as error:
+                if error.limit != "deadline_seconds":
+                    raise
+        return self._matcher.fill_draft_masks(rows, tokens, budget=left, count_stop=True)
 
     def _fail(self, error: Exception, request_id: str = "") -> None:
         _LOG.error("the request %s ends, since a mask could not be computed: %s", request_id, error)

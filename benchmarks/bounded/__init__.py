@@ -1,0 +1,1 @@
+"""Masks in bounded time."""
