@@ -38,7 +38,18 @@ from tokamata.constraints.tool_constraints import ToolCall, response_format, too
 from tokamata.constraints.tool_formats import ToolFormat
 from tokamata.constraints.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.constraints.type_constraints import type as type
-from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
+from tokamata.decoding import (
+    Generation,
+    Sample,
+    Samples,
+    Sampling,
+    Step,
+    Stream,
+    Timing,
+    generate,
+    sample,
+    stream,
+)
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -67,6 +78,7 @@ from tokamata.errors import (
     PicklingError,
     RepairRefusedError,
     RollbackError,
+    SamplingStopped,
     SchemaError,
     SchemaWarning,
     SeamError,
@@ -188,7 +200,10 @@ __all__ = [
     "RewriteFinder",
     "RollbackError",
     "Rule",
+    "Sample",
+    "Samples",
     "Sampling",
+    "SamplingStopped",
     "SchemaError",
     "SchemaWarning",
     "SeamError",
@@ -238,6 +253,7 @@ __all__ = [
     "regex",
     "response_format",
     "rule",
+    "sample",
     "stream",
     "structural_tag",
     "substring_of",

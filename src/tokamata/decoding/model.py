@@ -136,13 +136,13 @@ class CachedModel:
         """Continue with some of the texts, in this order.
 
         Args:
-            texts: their indices.
+            texts: their indices; an index may occur several times.
         """
         import torch
 
         if not self._read or texts == list(range(len(self._read))):
             return
-        self._read = [self._read[index] for index in texts]
+        self._read = [list(self._read[index]) for index in texts]  # copies: an index may occur twice
         self._padding = [self._padding[index] for index in texts]
         if hasattr(self._cache, "reorder_cache"):
             self._cache.reorder_cache(torch.tensor(texts, device=self.device))
