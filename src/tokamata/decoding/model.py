@@ -124,6 +124,8 @@ class CachedModel:
             return
         for read in self._read:
             del read[len(read) - count :]
+        if not any(self._read):  # nothing is left: it begins afresh, with any number of texts
+            self._read, self._cache = [], None
         if self._cache is None:  # everything is read again in any case
             return
         try:

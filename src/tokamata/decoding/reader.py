@@ -5,7 +5,8 @@ The cache of keys and values is kept up to the longest common prefix with a text
     read before   5 9 2 7
     read now      5 9 4        5 9 stays in the cache, 4 is read
 
-The last token is always read again where it was read before, since its logits are needed.
+The last token is always read again where it was read before, since its logits are needed.  A cache that cannot
+be cut, such as one of a window that is full, is dropped, and the whole text is read again.
 
 Several continuations of one text can be read in one call, as a batch whose rows are padded at their ends.
 The next text then goes on with the row that has most in common with it:
@@ -74,13 +75,17 @@ class Reader:
         import torch
 
         common = self._return_to(tokens[:-1])
-        if len(ends) > 1 and len(tokens) - 1 - common > _MOST_REPEATED:
+        longest = max(map(len, ends))
+        if not self._model.forgets and 0 < common < len(tokens) + longest - 1:
+            # A state that cannot be cut is no state that several tokens can be read after: from the start.
+            self._model.take_back(common)
+            common = 0
+        if len(ends) > 1 and self._model.forgets and len(tokens) - 1 - common > _MOST_REPEATED:
             self._read([tokens[common:-1]], 1)
             common = len(tokens) - 1
             self._rows = [tokens[:common]]
-        if len(ends) > 1 and self._rows:
+        if len(ends) > 1 and common:
             self._model.keep([0] * len(ends))
-        longest = max(map(len, ends))
         new = [tokens[common:] + end for end in ends]
         padded = [row + row[-1:] * (longest - len(end)) for row, end in zip(new, ends, strict=True)]
         logits = self._read(padded, longest + 1)

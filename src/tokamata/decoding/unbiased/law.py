@@ -3,8 +3,8 @@
 **Paths.**  A path is a sequence of tokens after the prompt.  It is *final* if
 
 - its last token is a stop token, and the text before is accepted: the model has chosen to end it; or
-- its text is accepted, and only stop tokens could follow in any accepted text: it is complete, and ends
-  without another call of the model.  The event is that the model writes these tokens, whatever comes next.
+- its text is accepted, and no path goes on from it but by a stop token, at any budget: it is complete, and
+  ends without another call of the model.  The event is that the model writes these tokens, whatever follows.
 
 No final path is the beginning of another one, so their probabilities add up to at most 1.
 

@@ -150,8 +150,9 @@ class Population:
             ]
             self.ended = [*earlier, *(one.path for one in particles if one.row is None)]
             matchers = [matchers[row] for row in going]
-            with Clock(self._timing, "model_seconds"):
-                model.keep([rows[row][0] for row in going])
+            if going:
+                with Clock(self._timing, "model_seconds"):
+                    model.keep([rows[row][0] for row in going])
             unread = [[rows[row][1]] for row in going]
             length += 1
 
