@@ -128,18 +128,18 @@ def test_exact_samples_have_the_target_law(language: Language, budget: int, memo
     found: Counter[Path] = Counter()
     pairs: Counter[Path] = Counter()
     first: Counter[Path] = Counter()
-    for seed in range(60):
+    for seed in range(60 if memory_bytes > 1 else 20):
         samples = sample(
             language, model, 8, max_new_tokens=budget, temperature=0.9, seed=seed, memory_bytes=memory_bytes
         )
         found.update(map(path_of, samples))
         first[path_of(samples[0])] += 1
-        pairs.update(tuple(a + (-1,) + b) for a, b in zip(*[iter(map(path_of, samples))] * 2, strict=True))
+        pairs.update((*a, -1, *b) for a, b in zip(*[iter(map(path_of, samples))] * 2, strict=True))
         assert {one.log_weight for one in samples} == {0.0}
     assert p_value(exact, found) > 1e-3
     assert p_value(exact, first) > 1e-3
     # Neighbours are independent, although the second walks where the first has learned.
-    both = {a + (-1,) + b: exact[a] * exact[b] for a in exact for b in exact}
+    both = {(*a, -1, *b): exact[a] * exact[b] for a in exact for b in exact}
     assert p_value(both, pairs) > 1e-3
     long = sample(language, model, 400, max_new_tokens=budget, temperature=0.9, seed=1)
     assert math.isclose(math.exp(long.log_evidence), evidence, rel_tol=0.1)
@@ -545,10 +545,8 @@ def test_logits_outside_of_the_vocabulary_count_as_illegal() -> None:
         assert math.isclose(one.log_probability, log_probability(model, PROMPT, path_of(one)))
     _, evidence = law(language, model, PROMPT, budget)
     assert math.isclose(math.exp(samples.log_evidence), evidence, rel_tol=0.1)
-    narrow = SimpleNamespace(config=SimpleNamespace(vocab_size=None))
     with pytest.raises(tk.MaskError, match="entries"):
         sample(language, lambda input_ids, **_: SimpleNamespace(logits=torch.zeros(*input_ids.shape, 2)), 1)
-    assert narrow.config.vocab_size is None
 
 
 def test_a_budget_that_is_too_small() -> None:
