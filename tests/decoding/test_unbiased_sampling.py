@@ -26,7 +26,7 @@ from tests.support.models.enumerated import (
     words,
 )
 from tests.support.models.fakes import Counting
-from tests.support.models.small_models import KINDS, config_of, small_model, small_tokenizer
+from tests.support.models.small_models import config_of, small_model, small_tokenizer
 from tokamata.decoding.results import Timing
 from tokamata.decoding.start import Options, tasks_of
 from tokamata.decoding.unbiased.law import Law
@@ -119,16 +119,24 @@ def test_legal_masses(language: Language, budget: int) -> None:
         assert math.isclose(one.log_weight, sum(one.log_masses), abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("memory_bytes", [1 << 28, 20_000, 1])
-@pytest.mark.parametrize(("language", "budget"), LANGUAGES, ids=NAMES)
+@pytest.mark.parametrize(
+    ("language", "budget", "memory_bytes"),
+    [
+        *((language, budget, 1 << 28) for language, budget in LANGUAGES),
+        (*LANGUAGES[1], 10_000),
+        (*LANGUAGES[2], 20_000),
+        (*LANGUAGES[0], 1),
+        (*LANGUAGES[3], 1),
+    ],
+)
 def test_exact_samples_have_the_target_law(language: Language, budget: int, memory_bytes: int) -> None:
     """By chi-square over many short calls, since a long one knows all prefixes soon; also without memory."""
-    model = Prefixed(language.stop + 1, 3, sharpness=1.3)
+    model = Prefixed(language.stop + 1, 4)
     exact, evidence = law(language, model, PROMPT, budget, 0.9)
     found: Counter[Path] = Counter()
     pairs: Counter[Path] = Counter()
     first: Counter[Path] = Counter()
-    for seed in range(60 if memory_bytes > 1 else 20):
+    for seed in range(60 if memory_bytes > 1 else 30):
         samples = sample(
             language, model, 8, max_new_tokens=budget, temperature=0.9, seed=seed, memory_bytes=memory_bytes
         )
@@ -250,7 +258,7 @@ def test_the_evidence_of_smc_is_unbiased(resample_below: float) -> None:
     exact, evidence = law(language, model, PROMPT, budget)
     estimates = []
     paths: dict[Path, list[float]] = {path: [] for path in exact}
-    for seed in range(250):
+    for seed in range(150):
         samples = sample(
             language, model, n, method="smc", max_new_tokens=budget, seed=seed, resample_below=resample_below
         )
@@ -303,11 +311,11 @@ def test_a_population_that_does_not_fit_is_split() -> None:
 def test_a_cache_changes_nothing(method: Any) -> None:
     tokenizer = small_tokenizer()
     model = small_model(len(tokenizer))
-    constraint = tk.regex("(one|two|the (12|34|1234))!?")
+    constraint = tk.regex("on|tw" if method == "exact" else "(one|two|the (12|34|1234))!?")
     cached, plain = Counting(model), Counting(model, cache=False)
     results = [
         tk.sample(
-            one, tokenizer, "abc the one", constraint, 12, method=method, seed=4, max_forward_passes=3000,
+            one, tokenizer, "abc the one", constraint, 3, method=method, seed=4, max_forward_passes=3000,
             temperature=3.0, max_new_tokens=12,
         )
         for one in (cached, plain)
@@ -319,7 +327,7 @@ def test_a_cache_changes_nothing(method: Any) -> None:
     assert len(cached.read) <= len(plain.read)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["recurrent", "sliding and full"])
 def test_kinds_of_models(kind: str) -> None:
     """Probabilities from caches that are cut, reordered or cannot forget are those of a single pass."""
     import transformers
@@ -329,9 +337,9 @@ def test_kinds_of_models(kind: str) -> None:
     model = transformers.AutoModelForCausalLM.from_config(config_of(kind, len(tokenizer))).eval()
     prompt = "one, two, the one"
     ids = tokenizer(prompt)["input_ids"]
-    for method in ("local", "asap", "smc"):
+    for method in ("local", "smc"):
         samples = tk.sample(
-            model, tokenizer, prompt, tk.regex("(a|b|c|1|2|3){12}"), 6, method=method, seed=1,
+            model, tokenizer, prompt, tk.regex("(a|b|c|1|2|3){12}"), 4, method=method, seed=1,
             temperature=8.0, max_new_tokens=16,
         )  # fmt: skip
         for one in samples:

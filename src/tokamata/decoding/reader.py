@@ -5,8 +5,8 @@ The cache of keys and values is kept up to the longest common prefix with a text
     read before   5 9 2 7
     read now      5 9 4        5 9 stays in the cache, 4 is read
 
-The last token is always read again where it was read before, since its logits are needed.  A cache that cannot
-be cut, such as one of a window that is full, is dropped, and the whole text is read again.
+The last token is always read again where it was read before, since its logits are needed.  A cache that
+cannot be cut, such as one of a window that is full, is dropped, and the whole text is read again.
 
 Several continuations of one text can be read in one call, as a batch whose rows are padded at their ends.
 The next text then goes on with the row that has most in common with it:

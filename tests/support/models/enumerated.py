@@ -18,6 +18,9 @@ import torch
 
 import tokamata as tk
 
+# On rows this short a second thread only waits, and where the processor is shared, for long.
+torch.set_num_threads(1)
+
 Path = tuple[int, ...]
 
 

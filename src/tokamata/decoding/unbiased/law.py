@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Law", "Position"]
 
+_LOGITS_TOGETHER = 1 << 22  # normalized in float64 at a time, which takes 64 MB
+
 
 class Law:
     """Which paths there are, and what the model's logits say about them.
@@ -120,16 +122,19 @@ class Law:
         vocabulary = self.task.vocabulary
         check_logits(len(vocabulary), vocabulary.width, logits.shape[-1])
         logits = logits.cpu() if logits.device.type == "mps" else logits  # which has no float64
-        scores = torch.log_softmax(logits.double() / self._temperature, dim=-1)
-        if bool(scores.isnan().any()):
-            raise GenerationError(
-                "the model's logits are no distribution: one is NaN or plus infinity, or all are minus "
-                "infinity; use another dtype of the model"
-            )
-        return [
-            row[torch.from_numpy(tokens).to(row.device)].cpu().numpy()
-            for row, tokens in zip(scores, legal, strict=True)
-        ]
+        found = []
+        step = max(1, _LOGITS_TOGETHER // logits.shape[-1])
+        for start in range(0, len(legal), step):
+            some = logits[start : start + step].double() / self._temperature
+            scores = torch.log_softmax(some, dim=-1)
+            if bool(scores.isnan().any()):
+                raise GenerationError(
+                    "the model's logits are no distribution: one is NaN or plus infinity, or all are minus "
+                    "infinity; use another dtype of the model"
+                )
+            for row, tokens in zip(scores, legal[start : start + step], strict=True):
+                found.append(row[torch.from_numpy(tokens).to(row.device)].cpu().numpy())
+        return found
 
 
 class Position:

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPLETE", "Node", "PrefixTree", "Row"]
 
-_NODE_BYTES = 500  # a node, its floats, its dictionary and its entry in that of its parent, measured
-_LOGITS_BYTES = 1 << 26  # of one call that reads ahead
+_NODE_BYTES = 500  # a node and its entries in two dictionaries: 330 to 450 were measured
+_LOGITS_BYTES = 1 << 26  # of one call that reads ahead, and at most a quarter of the memory
 _MOST_POSITIONS = 128  # of one row that is read ahead
 
 
@@ -156,6 +156,7 @@ class PrefixTree:
         self._law, self._learns, self._rows, self._allow, self._timing = law, learns, rows, allow, timing
         self._position = Position(law)
         self._memory_bytes = memory_bytes
+        self._logits_bytes = min(_LOGITS_BYTES, memory_bytes // 4)
         self._node_bytes = self._row_bytes = 0
         self._kept: OrderedDict[Node, None] = OrderedDict()  # nodes with rows, the oldest first
         self._width = law.task.vocabulary.width
@@ -262,10 +263,9 @@ class PrefixTree:
         first = _Planned([], self._position.legal(), [])
         plan, rows = [first], 1
         most = 0 if self._is_full else self._rows
-        for planned in plan:  # which grows
+        for planned in plan:  # which grows, level by level
             positions = len(planned.path) + 2
-            fits = rows * positions * 4 * self._width <= _LOGITS_BYTES and positions <= _MOST_POSITIONS
-            if not fits or len(planned.legal) > most + len(self._law.stop):
+            if positions > _MOST_POSITIONS or len(planned.legal) > most + len(self._law.stop):
                 continue
             children = []
             for token in planned.legal.tolist():
@@ -274,8 +274,9 @@ class PrefixTree:
                 self._position.move([*path, *planned.path, token])
                 if not self._position.is_complete:
                     children.append(_Planned([*planned.path, token], self._position.legal(), []))
-            if children and rows - 1 + len(children) <= most:
-                rows += len(children) - 1
+            more = rows - 1 + len(children)
+            if children and more <= most and 4 * self._width * positions * more <= self._logits_bytes:
+                rows = more
                 planned.children = children
                 plan += children
         return plan
