@@ -257,7 +257,7 @@ class _Run:
             population.sample(count, random)
         finally:
             self.paths = population.ended
-        self._evidence = [path.log_weight for path in self.paths]
+        self._evidence = [path.log_weight for path in self.paths] + [-math.inf] * population.died
 
     def samples(self) -> Samples[Any]:
         """The samples so far."""

@@ -79,7 +79,8 @@ class Samples(Sequence[Sample[_T]], Generic[_T]):
         method: the method.
         forward_passes: how often the model was called.
         tokens_read: how many tokens the model has read in these calls.
-        attempts: how many texts were begun; with ``"exact"`` those that were rejected included.
+        attempts: how many texts were begun: with those that were rejected, and those that could not go on
+            since no legal token had a probability.
         effective_size: the effective sample size of the weights, at most the number of samples.
         log_evidence: natural logarithm of an estimate of the probability that the model without a constraint
             writes an accepted text within the budget.  The estimate itself is unbiased with ``"local"``,

@@ -99,6 +99,8 @@ class Population:
         calls: how often the model was called.
         positions: how many tokens it has read in these calls.
         ended: the texts that have ended so far.
+        died: how many particles were in parts of the population in which no particle had a legal token of a
+            probability above zero; they count with a weight of zero.
     """
 
     def __init__(
@@ -116,19 +118,24 @@ class Population:
         self._most = max(2, min(memory_bytes // size, _MOST_TOGETHER))
         self.calls = self.positions = 0
         self.ended: list[Path] = []
+        self.died = 0
 
     def sample(self, count: int, random: np.random.Generator) -> None:
         """Write all texts to their end.
 
         Raises:
-            GenerationError: the model's logits are no distribution, or no particle has a legal token of a
-                probability above zero.
+            GenerationError: the model's logits are no distribution, or all particles have died.
         """
         parts = -(-count // self._most)
         for part in range(parts):
             size = count * (part + 1) // parts - count * part // parts
             earlier = list(self.ended)
             self._write([_Particle()] * size, random, earlier)
+        if self.died == count:
+            raise GenerationError(
+                "no text of the population could go on: the model gives no token that the constraint allows "
+                "a probability above 0; check the prompt, or the temperature, or pass a larger n"
+            )
 
     def _write(self, particles: list[_Particle], random: np.random.Generator, earlier: list[Path]) -> None:
         """One part of the population, from the start to the end of its texts."""
@@ -139,7 +146,11 @@ class Population:
         while matchers:
             self._allow(self.calls)
             scores, legal = self._read(model, unread, matchers, length)
-            particles = self._resampled(self._weighted(particles, scores), random)
+            particles = self._weighted(particles, scores)
+            if all(one.log_weight == -math.inf for one in particles):
+                self.died += len(particles)
+                return
+            particles = self._resampled(particles, random)
             particles, rows = self._advanced(particles, scores, legal, random)
             matchers = self._forks(matchers, rows)
             going = [row for row, matcher in enumerate(matchers) if not matcher.is_finished]
@@ -180,11 +191,6 @@ class Population:
 
     def _resampled(self, particles: list[_Particle], random: np.random.Generator) -> list[_Particle]:
         weights = [one.log_weight for one in particles]
-        if max(weights) == -math.inf:
-            raise GenerationError(
-                "the model gives none of the tokens that the constraint allows a probability above 0 in any "
-                "text of the population; check the prompt, or the temperature"
-            )
         is_equal_enough = effective_size(weights) >= self._threshold * len(weights)
         if is_equal_enough and min(weights) > -math.inf:
             return particles
