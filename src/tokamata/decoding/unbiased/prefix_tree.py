@@ -305,9 +305,10 @@ class PrefixTree:
         """Let the scores of a node follow from the nodes below, and its bound from the scores."""
         if not self._learns:
             return
-        row = node.row
+        row, node.bound = node.row, node.mass
         assert row is not None
         for token, child in (node.children or {}).items():
             if child is not COMPLETE:
                 row.set_score(row.index(token), child.edge + child.bound)
-        node.bound = min(log_sum(row.scores), 0.0)
+        if node.children:
+            node.bound = min(log_sum(row.scores), 0.0)
