@@ -31,6 +31,7 @@ from fuzz import (
     fuzz_pairs,
     fuzz_patterns,
     fuzz_repair,
+    fuzz_sampling,
     fuzz_schemas,
     fuzz_self_test,
     fuzz_unigram_hosts,
@@ -192,6 +193,12 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
 def test_drafts() -> None:
     tally = fuzz_drafts.run(seconds=2, seed=20261125)
     assert min(tally.legal, tally.refused, tally.within) > 100
+
+
+def test_sampling() -> None:
+    tally = fuzz_sampling.run(seconds=0.3, seed=2)
+    assert tally.laws >= 1
+    assert tally.means >= 3
 
 
 def test_budgets() -> None:

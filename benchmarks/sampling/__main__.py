@@ -41,6 +41,7 @@ _PROMPT = (0,)
 _SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000)
 _GROWTH = (10, 100, 1_000, 10_000)
 _LINES = ("local", "asap", "exact", "smc", "local, weights", "asap, weights")
+_OF_ASAP = "of ASAp's first 2,000 by counting"
 _ROWS = {"exact, nothing ahead": 0, "exact, forced text ahead": 1, "exact": 8}
 
 
@@ -71,8 +72,9 @@ def measure(options: Namespace, work: Path) -> Report:
     notes = [
         f"Total variation distance of the samples to the target law, means over {repeats} seeds. 'chance': "
         "as many independent samples, drawn from the list of all texts.",
-        "'weights': samples count by their weights; those of smc always do. 'asap, next': the law of ASAp's "
-        "next text, without the noise of sampling; for exact this is 0.",
+        "'weights': samples count by their weights; those of smc always do. 'probabilities': different texts "
+        "count by the model's probabilities of them, so only texts that were not drawn are missing. 'asap, "
+        "next': the law of ASAp's next text, without the noise of sampling; for exact this is 0.",
     ]
     for size in (200, 2000):
         report.add(f"Total variation distance at {size:,} samples", _at(frame, size), notes)
@@ -121,6 +123,9 @@ def _distances(case: Case, repeats: int, seed: int) -> pd.DataFrame:
                 for size in _SIZES:
                     found = distance(exact, _shares(drawn[:size], weighted))
                     rows.append({"method": name, "samples": size, "distance": found})
+            for size in _SIZES if method != "local" else ():
+                found = distance(exact, _by_probability(drawn[:size]))
+                rows.append({"method": f"{method}, probabilities", "samples": size, "distance": found})
         for size in _SIZES:
             drawn = _sample(case, size, method="smc", **settings)
             found = distance(exact, _shares(drawn[:], True))
@@ -194,11 +199,21 @@ def _shares(samples: tuple[tk.Sample[Any], ...], weighted: bool) -> dict[Tokens,
     return found
 
 
+def _by_probability(samples: tuple[tk.Sample[Any], ...]) -> dict[Tokens, float]:
+    """The law of the different texts alone, in proportion to the model's probabilities of them."""
+    found = {
+        (*one.tokens, *(() if one.stop_token is None else (one.stop_token,))): math.exp(one.log_probability)
+        for one in samples
+    }
+    total = sum(found.values())
+    return {path: share / total for path, share in found.items()}
+
+
 def _at(frame: pd.DataFrame, size: int) -> pd.DataFrame:
     table = frame[frame["samples"] == size].pivot_table(
-        index=["language", "evidence"], columns="method", values="distance", sort=False
+        index=["language"], columns="method", values="distance", sort=False
     )
-    columns = [*_LINES, "chance", "asap, next"]
+    columns = [*_LINES, "asap, probabilities", "exact, probabilities", "chance", "asap, next"]
     return table[[one for one in columns if one in table]].map(lambda value: f"{value:.3f}").reset_index()
 
 
@@ -257,17 +272,17 @@ def _targets(distances: pd.DataFrame, passes: pd.DataFrame) -> list[Target]:
                float(np.exp(np.log(ratios).mean())), 1.0, ""),
         Target("the same, at most", float(ratios.max()), 1.0, ""),
     ]  # fmt: skip
+    counted = []
     for name, part in distances.groupby("language", sort=False):
         at = part.set_index(["method", "samples"])["distance"]
+        by_asap = at["asap", 2000]
+        counted.append(at["exact", 200] / by_asap)
+        share = float(at["exact, probabilities", 200] / by_asap)
         found.append(
-            Target(
-                f"{name}: distance of 200 exact samples / of ASAp's first 2,000, by counting",
-                float(at["exact", 200] / at["asap", 2000]),
-                1.0,
-                "",
-            )
+            Target(f"{name}: error of 200 exact samples with probabilities / {_OF_ASAP}", share, 1.0, "")
         )
-    return found
+    least = f"least of all languages: error of 200 exact samples by counting / {_OF_ASAP}"
+    return [*found, Target(least, float(min(counted)), 1.0, "")]
 
 
 # ---- growth -------------------------------------------------------------------------------------------
