@@ -4,7 +4,7 @@
 
 Every sample must be a final path, with the model's own log-probability.  Exact samples are compared with the
 law by chi-square, and the mean weights of the other methods with the evidence.  Each comparison may fail by
-chance: one of a million by chi-square; a mean, where it is nine standard errors off.
+chance: one of a million by chi-square; a mean, where it is nine standard errors and 5 % off.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fuzz import timed
 from tests.support.models.enumerated import Language, Path, Prefixed, law, log_probability
 
 PROMPT = (0,)
+_SELDOM = 0.05
 
 
 @dataclass
@@ -77,8 +78,9 @@ def check(draw: random.Random, tally: Tally) -> None:
             paths_of(samples, exact, model, settings["temperature"], tally)
             estimates.append(math.exp(samples.log_evidence) / evidence)
         tally.means += 1
-        error = max(float(np.std(estimates, ddof=1)) / math.sqrt(len(estimates)), 1e-9)
-        assert abs(float(np.mean(estimates)) - 1) < 9 * error, (method, one, settings, np.mean(estimates))
+        # Means of a few draws do not show texts that are drawn seldom: so much may be missing.
+        error = _SELDOM + 9 * float(np.std(estimates, ddof=1)) / math.sqrt(len(estimates))
+        assert abs(float(np.mean(estimates)) - 1) < error, (method, one, settings, np.mean(estimates))
 
 
 def paths_of(
