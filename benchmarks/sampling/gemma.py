@@ -42,8 +42,8 @@ _REVIEWS = (
 _MATCH = "Is the text about sports or politics?\nText: The match ended 2:1.\nAnswer:"
 _TASKS: dict[str, tuple[str, Any]] = {
     "a label": (_MATCH, " (sports|politics)"),
-    "a date": ("Columbus reached America on 1492-10-12.\nNapoleon died on", r" [0-9]{4}-[0-9]{2}-[0-9]{2}"),
     "JSON": (_REVIEWS, tk.json_schema(_SCHEMA)),
+    "a date": ("Columbus reached America on 1492-10-12.\nNapoleon died on", r" [0-9]{4}-[0-9]{2}-[0-9]{2}"),
 }
 _COUNT, _BUDGET, _MOST_CALLS = 20, 40, 200
 

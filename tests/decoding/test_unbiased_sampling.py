@@ -389,6 +389,13 @@ def test_forced_text_and_short_choices_are_read_in_one_call() -> None:
     assert samples.forward_passes == 1
     exact, evidence = law(language, model, PROMPT, 8)
     assert p_value(exact, Counter(map(path_of, samples))) > 1e-3
+    half = Prefixed(4, 1)
+    half.device, half.dtype = torch.device("cpu"), torch.bfloat16
+    assert sample(language, half, 300, max_new_tokens=8, seed=1).forward_passes == 1  # a forced run
+    choices = Prefixed(4, 1)
+    choices.device, choices.dtype = torch.device("cpu"), torch.bfloat16
+    assert sample(binary(3), choices, 300, max_new_tokens=6, seed=1).forward_passes > 1
+    assert sample(binary(3), Prefixed(4, 1), 300, max_new_tokens=6, seed=1).forward_passes == 1
     assert samples.acceptance > 0.9  # the bound of the first prefix is the evidence itself
     assert math.isclose(math.exp(samples.log_evidence), evidence, rel_tol=0.1)
 
