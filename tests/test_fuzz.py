@@ -32,6 +32,7 @@ from fuzz import (
     fuzz_patterns,
     fuzz_probabilities,
     fuzz_repair,
+    fuzz_sampling,
     fuzz_schemas,
     fuzz_self_test,
     fuzz_unigram_hosts,
@@ -198,6 +199,12 @@ def test_drafts() -> None:
 def test_probabilities() -> None:
     tally = fuzz_probabilities.run(seconds=2, seed=20261128)
     assert min(tally.tried, tally.ended, tally.certain) > 1
+
+
+def test_sampling() -> None:
+    tally = fuzz_sampling.run(seconds=0.3, seed=2)
+    assert tally.laws >= 1
+    assert tally.means >= 3
 
 
 def test_budgets() -> None:

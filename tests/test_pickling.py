@@ -559,6 +559,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "NoTokenError": ("banned", "every token is banned", 3, "abc"),
     "RefusedError": ("too small", SimpleNamespace(text="12")),
     "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
+    "SamplingStopped": ("the work was cancelled", "call it again", (1, 2)),
     "SchemaError": ("/a", "type", "7", "a string"),
     "SchemaWarning": ("/a", "minLenght", "minLength", "a slip", 2),
     "SeamError": (("a", "b"), guard.Verdict("they are alike", "not settled", reason="a limit was met")),

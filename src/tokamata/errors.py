@@ -570,6 +570,29 @@ class RefusedError(GenerationError):
         )
 
 
+class SamplingStopped(TokamataError, RuntimeError):
+    """:func:`tokamata.sample` ended before it had all samples; those that it has are kept.
+
+    Where another error ended it, that is the ``__cause__``.
+
+    Attributes:
+        reason: why, in words.
+        advice: what to do.
+        samples: the :class:`tokamata.Samples` so far.  A bound on forward passes ends long texts more often
+            than short ones, so a short list of samples has too many short texts; of ``method="smc"`` these
+            are the texts that had ended by then, which are short ones.
+    """
+
+    def __init__(self, reason: str, advice: str, samples: Any) -> None:
+        super().__init__(reason, advice, samples)
+        self.reason = reason
+        self.advice = advice
+        self.samples = samples
+
+    def _message(self) -> str:
+        return f"{self.reason} after {len(self.samples)} samples, which are in .samples; {self.advice}"
+
+
 class MissingExtraError(TokamataError, ImportError):
     """An optional package that this call needs is not installed.
 

@@ -7,6 +7,7 @@ from tokamata.decoding.generate import Settings, Stream, generate, stream
 from tokamata.decoding.policy import Policy
 from tokamata.decoding.results import Abstention, Generation, Step, Switch, Timing
 from tokamata.decoding.sampling import Sampling
+from tokamata.decoding.unbiased import Sample, Samples, sample
 from tokamata.decoding.value_probabilities.asking import probabilities
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities
 
@@ -19,6 +20,8 @@ __all__ = [
     "Generation",
     "Policy",
     "Probability",
+    "Sample",
+    "Samples",
     "Sampling",
     "Settings",
     "Step",
@@ -29,5 +32,6 @@ __all__ = [
     "beam_search",
     "generate",
     "probabilities",
+    "sample",
     "stream",
 ]

@@ -130,6 +130,8 @@ class CachedModel:
             return
         for read in self._read:
             del read[len(read) - count :]
+        if not any(self._read):  # nothing is left: it begins afresh, with any number of texts
+            self._read, self._cache = [], None
         if self._cache is None:  # everything is read again in any case
             return
         try:
@@ -159,7 +161,7 @@ class CachedModel:
 
         if not self._read or texts == list(range(len(self._read))):
             return
-        self._read = [list(self._read[index]) for index in texts]
+        self._read = [list(self._read[index]) for index in texts]  # copies: an index may occur twice
         self._padding = [self._padding[index] for index in texts]
         if hasattr(self._cache, "reorder_cache"):
             self._cache.reorder_cache(torch.tensor(texts, device=self.device))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tokamata.decoding.drafts import Draft, Drafter, Guess
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.jump import spelled_tokens
-from tokamata.decoding.model import CachedModel
+from tokamata.decoding.reader import Reader
 from tokamata.decoding.sampling import Sampler
 from tokamata.errors import GenerationError
 from tokamata.matching.masks import allocate_mask, apply_mask
@@ -39,36 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["OtherTokens", "Smaller"]
 
 
-class _Reader:
-    """A model that reads one text again and again, of which mostly the end has changed."""
-
-    def __init__(self, model: Any, width: int) -> None:
-        self._model, self._width = CachedModel(model), width
-        self._read: list[int] = []
-
-    def logits(self, tokens: list[int]) -> torch.Tensor:
-        """The logits after the tokens, ``[width]``."""
-        import torch
-
-        common = 0
-        for ours, theirs in zip(self._read, tokens[:-1], strict=False):
-            if ours != theirs:
-                break
-            common += 1
-        self._model.take_back(len(self._read) - common)
-        logits = self._model.next_logits([tokens[common:]])[0]
-        self._read = list(tokens)
-        if logits.shape[-1] >= self._width:
-            return logits[: self._width]
-        missing = self._width - logits.shape[-1]
-        return torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
-
-
 class Smaller(Drafter):
     """Drafts what a smaller model draws, under the same mask and the same warps."""
 
     def __init__(self, model: Any, sampler: Sampler, vocabulary: Vocabulary) -> None:
-        self._reader, self._sampler = _Reader(model, vocabulary.width), sampler
+        self._reader, self._sampler = Reader(model, vocabulary.width), sampler
         self._width, self._stop = vocabulary.width, vocabulary.stop
 
     def draft(self, tokens: list[int], matcher: Matcher | None, most: int, budget: int) -> Draft:
@@ -124,7 +99,7 @@ class OtherTokens(Guess):
         self._tokenizer, self._own_tokenizer = tokenizer, own_tokenizer
         self._own = vocabulary
         self._vocabulary = vocabulary_of(model, tokenizer)
-        self._reader = _Reader(model, self._vocabulary.width)
+        self._reader = Reader(model, self._vocabulary.width)
         self._compiled: CompiledConstraint[Any] | None = None
         if constraint is not None:
             self._compiled = cast("Constraint[Any]", constraint.constraint).compile(self._vocabulary)

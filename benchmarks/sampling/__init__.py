@@ -1,0 +1,1 @@
+"""Sampling without bias: distances to the target law, and what they cost."""
