@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Closing", "Recovery"]
 
 _T = TypeVar("_T")
+_LEAST_SECONDS = 0.001  # for a closing at a deadline that is over
 
 
 @dataclass(frozen=True)
@@ -122,17 +123,24 @@ class Recovery(Generic[_T]):
         except (EmptyConstraintError, UnspellableError, LimitExceeded):
             return None
 
-    def closing(self, matcher: Matcher, tokens: Sequence[int]) -> Closing | None:
-        """The shortest completion without banned tokens; ``None``: none was found."""
+    def closing(self, matcher: Matcher, tokens: Sequence[int], seconds_left: float | None) -> Closing | None:
+        """The shortest completion without banned tokens; ``None``: none was found.
+
+        Args:
+            matcher: that of the text.
+            tokens: the text so far.
+            seconds_left: the time that is left; ``None``: any.  Then a longer completion may be the answer.
+        """
+        seconds = None if seconds_left is None else max(seconds_left, _LEAST_SECONDS)
         try:
             start = self._relaxed(matcher, tokens) if self.banned else matcher
-            return Closing(start, start.shortest_completion())
+            return Closing(start, start.shortest_completion(deadline_seconds=seconds))
         except (EmptyConstraintError, UnspellableError, LimitExceeded):
             return None
 
-    def completion(self, matcher: Matcher, tokens: Sequence[int]) -> str | None:
+    def completion(self, matcher: Matcher, tokens: Sequence[int], seconds_left: float | None) -> str | None:
         """The text of the shortest completion, as far as it is whole code points."""
-        closing = self.closing(matcher, tokens)
+        closing = self.closing(matcher, tokens, seconds_left)
         if closing is None:
             return None
         data = b"".join(self.vocabulary[token] or b"" for token in closing.tokens)

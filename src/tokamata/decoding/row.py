@@ -193,9 +193,11 @@ class Row(Generic[_T]):
         try:
             if 0 < room < self.mask_budget:
                 with suppress(BudgetError):
-                    self.matcher.fill_mask(row, self.mask_budget - room, deadline_seconds=seconds)
+                    self.matcher.fill_mask(
+                        row, self.mask_budget - room, deadline_seconds=seconds, on_deadline="some"
+                    )
                     return None
-            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=seconds)
+            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=seconds, on_deadline="some")
         except BudgetError:
             if self.mask_budget < self.tokens_left:
                 return "deadline"
@@ -335,7 +337,7 @@ class Row(Generic[_T]):
         """Write the shortest completion, which needs no model."""
         assert self.matcher is not None
         with Clock(self._timing, "repair_seconds"):
-            closing = self._task.recovery.closing(self.matcher, self._tokens)
+            closing = self._task.recovery.closing(self.matcher, self._tokens, self._pace.seconds_left())
         if closing is None or len(closing.tokens) > self.tokens_left:
             self._abstain(cause)
             return
@@ -460,7 +462,8 @@ class Row(Generic[_T]):
         completion = None
         if self.matcher is not None:
             with Clock(self._timing, "repair_seconds"):
-                completion = self._task.recovery.completion(self.matcher, self._tokens)
+                seconds = self._pace.seconds_left()
+                completion = self._task.recovery.completion(self.matcher, self._tokens, seconds)
         self._text.end()
         self.result = Abstention(
             cause,
