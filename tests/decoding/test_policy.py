@@ -307,7 +307,7 @@ def test_a_validator_leads_to_repair_abstention_or_an_error() -> None:
         {"resync": 0},
         {"candidates": 0},
         {"repair": 1},
-        {"repair_seconds": 0},
+        {"repair_seconds": -1},
         {"on_deadline": "stop"},
     ],
 )

@@ -4,22 +4,25 @@ Problem.  A text is to be whole at a deadline.  To stop there cuts it off; to cl
 surprises the model in the middle of a sentence.
 Example.  0.9 s are left, and a round takes 0.1 s: masks get a budget of 9 tokens, so the model itself comes
 to an end in time.  If the rounds get slower, the budget shrinks with them.
-How.  The time of a round is the longest of the last few.  As long as one more fits, masks have the budget of
-as many tokens as rounds fit.  Then, or where that budget suffices for no text, the text is closed with the
-shortest completion, which needs no call of the model.  So a text passes its deadline by the last call of the
-model at most.
+How.  The time of a round, which is a call of the model and the masks after it, is the median of the last few.
+As long as one more fits, masks have the budget of as many tokens as rounds fit, but of no fewer than the text
+needs.  Then the text is closed with the shortest completion, which needs no call of the model.  So a text
+passes its deadline by the last call of the model at most, whatever the median says.
 
-Rejected.  The mean of the rounds: one slow round of twice the mean would pass the deadline.
+Rejected.  The longest of the rounds: one slow round, as for a compilation, would close a text long before its
+deadline.  The time between two rounds: that of who reads a stream is none of the model's.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from statistics import median
 
 __all__ = ["Pace"]
 
 _LAST = 8  # rounds
+_SHORTEST = 1e-6  # seconds
 
 
 class Pace:
@@ -57,26 +60,28 @@ class Pace:
         return None if left is None else max(left, 1)
 
     def seconds_left(self) -> float | None:
-        """The time of this step that is left; ``None``: any, and 0 at least."""
-        now = time.perf_counter()
-        ends = [] if self._end is None else [self._end]
-        if self._step_seconds is not None and self._count > 1:
-            ends.append(self._begun + self._step_seconds)
-        return max(0.0, min(ends) - now) if ends else None
+        """The time that is left for all texts, 0 at least; ``None``: any."""
+        return None if self._end is None else max(0.0, self._end - time.perf_counter())
+
+    def seconds_of_step(self) -> float | None:
+        """The time that is left for this step, 0 at least; ``None``: any."""
+        left = self.seconds_left()
+        if self._step_seconds is None or self._count < 2:
+            return left
+        of_step = max(0.0, self._begun + self._step_seconds - time.perf_counter())
+        return of_step if left is None else min(left, of_step)
 
     def begin_round(self) -> None:
-        """Begins a round, and ends the one before it.  The first one reads the prompt, and is not counted."""
-        now = time.perf_counter()
-        if self._count > 1:
-            self._rounds.append(now - self._begun)
+        """Begins a round.  The first one reads the prompt, and is not counted."""
         self._count += 1
-        self._begun = now
+        self._begun = time.perf_counter()
 
     def end_step(self) -> None:
         """The model's call and the masks of this round are done."""
         spent = time.perf_counter() - self._begun
-        if self._step_seconds is not None and self._count > 1:
-            self._was_slow = spent > self._step_seconds
+        if self._count > 1:
+            self._rounds.append(spent)
+            self._was_slow = self._step_seconds is not None and spent > self._step_seconds
 
     def _rounds_left(self) -> int | None:
         """How many rounds fit into the time that is left; ``None``: any number, as far as is known."""
@@ -85,4 +90,4 @@ class Pace:
         left = self._end - time.perf_counter()
         if left <= 0:
             return 0
-        return int(left / max(self._rounds)) if self._rounds else None
+        return int(left / max(median(self._rounds), _SHORTEST)) if self._rounds else None

@@ -24,11 +24,16 @@ from tokamata.decoding.drafts import Draft
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.results import Cause, Clock, Step, Timing
 from tokamata.decoding.row import Row
+from tokamata.errors import LimitExceeded
 from tokamata.matching.batches import fill_masks
 from tokamata.matching.masks import allocate_mask, apply_mask
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
+
+    from tokamata.matching.matchers import Matcher
 
 __all__ = ["write"]
 
@@ -68,7 +73,7 @@ def write(
         if pace.is_over:
             for row in rows:
                 if row.result is None:
-                    for step in row.end_at_deadline():
+                    for step in row.safely(row.end_at_deadline()):
                         yield row, step
         going = [index for index, row in enumerate(rows) if row.result is None]
         if not going:
@@ -128,7 +133,7 @@ def _round(
     begins = [0 if count is None else len(unread[index]) - 1 - first for index in ready]
     with Clock(timing, "constraint_seconds"):
         some = logits if len(ready) == len(rows) else logits[ready]
-        unmasked = some.clone() if any(rows[index].is_careful for index in ready) else None
+        unmasked = some.clone() if any(rows[index].has_policy for index in ready) else None
         masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some, begins)
     pace.end_step()
     right = [min(len(old), len(new)) for old, new in zip(unread, read, strict=True)]
@@ -205,11 +210,7 @@ def _masked(
     if plain:
         matchers = [row.matcher for row in (rows[index] for index in plain) if row.matcher is not None]
         mask = allocate_mask(len(matchers), matchers[0].compiled.vocabulary.width)
-        causes: list[Cause | None] = [None] * len(plain)
-        if any(rows[index].is_careful for index in plain):
-            causes = [rows[index].fill_mask(row) for index, row in zip(plain, mask, strict=True)]
-        else:
-            fill_masks(matchers, mask, budgets=[rows[index].mask_budget for index in plain])
+        causes = _filled([rows[index] for index in plain], matchers, mask)
         are_all = len(plain) == len(rows) and logits.shape[1] == 1
         constrained = logits[:, 0] if are_all else logits[plain, [begins[index] for index in plain]]
         apply_mask(constrained, mask)
@@ -219,3 +220,18 @@ def _masked(
         if draft.masks is not None and not isinstance(scores, str):
             apply_mask(scores, draft.masks)
     return result
+
+
+def _filled(rows: list[Row[Any]], matchers: list[Matcher], mask: npt.NDArray[np.int32]) -> list[Cause | None]:
+    """Fills the masks of some rows; for each why there is none, or ``None``."""
+    if not any(row.is_apart for row in rows):
+        try:
+            fill_masks(matchers, mask, budgets=[row.mask_budget for row in rows])
+        except LimitExceeded:
+            if not any(row.has_policy for row in rows):
+                raise
+        else:
+            for row, words in zip(rows, mask, strict=True):
+                row.note_bans(words)
+            return [None] * len(rows)
+    return [row.fill_mask(words) for row, words in zip(rows, mask, strict=True)]

@@ -1,17 +1,19 @@
 """What a call does where its loop cannot go on: back off to bytes, repair, or abstain.
 
-Problem.  A mask always leaves a token.  What empties a row is something else: tokens that are banned, logits
-that are NaN or minus infinity for every token that is left, a limit, a validator that refuses the finished
-text, a deadline.
+Problem.  A mask leaves a token wherever the constraint does.  What empties a row is something else: tokens
+that are banned, logits that are NaN or minus infinity for every token that is left, a limit, a validator that
+refuses the finished text, a deadline.
 How.  Xu's machine of four states (*OIP-CAD*, section 5 and listing 4):
 
-    Decode ──no token──▶ Shadow ──a byte with tokens after it, or an accepted text──▶ Decode
-       │                    └──no such byte──▶ Repair
-       └──a validator refuses──▶ Repair ──no repair in time──▶ Abstain
+    Decode ──no token──▶ Shadow ──tokens follow again, or the text is accepted──▶ Decode
+       │                    └──no way there──▶ Repair
+       └──a validator refuses──▶ Repair ──nothing found in time──▶ Abstain
 
 In *Shadow* the text goes on by bytes inside the mask of any tokenization
-(:mod:`tokamata.decoding.shadow`).  In *Repair* it becomes the nearest accepted text that the validators pass.
-Text and state agree in each of them: every byte that is written is one that the matcher has followed.
+(:mod:`tokamata.decoding.shadow`), at most eight times in a row without a token of the model.  In *Repair* a
+text that a validator refuses becomes the nearest accepted text that no validator refuses, and a text without
+a way on is closed by its shortest completion.  Text and state agree in each of them: every byte that is
+written is one that the matcher has followed.
 
 Differences from the listing, which ``docs/errata.md`` tells: a byte is written only if a token spells it; one
 legal token suffices to go back; an accepted text is an end; other texts of a batch are not dropped.
@@ -22,8 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tokamata.calls.arguments import checked_choice, checked_flag, checked_whole
-from tokamata.errors import ArgumentError, shown_argument
+from tokamata.calls.arguments import checked_choice, checked_flag, checked_number, checked_whole
 
 __all__ = ["OnDeadline", "Policy"]
 
@@ -65,6 +66,4 @@ class Policy:
             checked_whole("Policy.candidates", self.candidates, 1, 1 << 31)
         checked_flag("Policy.repair", self.repair)
         checked_choice("Policy.on_deadline", self.on_deadline, ("finish", "abstain", "partial"))
-        seconds = self.repair_seconds
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-            raise ArgumentError("Policy.repair_seconds", shown_argument(seconds), "a number above 0")
+        checked_number("Policy.repair_seconds", self.repair_seconds, 0.0, 1e9)

@@ -26,6 +26,7 @@ from tokamata.errors import (
     LimitExceeded,
     NoncanonicalError,
     RefusedError,
+    RollbackError,
     UnspellableError,
 )
 from tokamata.matching.masks import allocate_mask
@@ -89,10 +90,14 @@ class Recovery(Generic[_T]):
             return 0
         return self.policy.shadow_bytes
 
+    def has_banned(self, row: npt.NDArray[np.int32]) -> bool:
+        """Whether a mask allows a banned token."""
+        return any(row[token // 32] >> token % 32 & 1 for token in self.banned)
+
     def cause(self, matcher: Matcher | None, budget: int) -> Cause:
-        """Why no token was left."""
+        """Why no token was left, where ``budget`` more may be written."""
         if matcher is None:
-            return "logits"
+            return "banned" if len(self.banned) >= self.vocabulary.width else "logits"
         row = allocate_mask(1, self.vocabulary.width)[0]
         matcher.fill_mask(row, budget)
         return "logits" if self._count(row) > 0 else "banned"
@@ -111,6 +116,8 @@ class Recovery(Generic[_T]):
             return None
         try:
             start = self._relaxed(matcher, tokens)
+            if start is None:
+                return None
             return detour(
                 start,
                 matcher.compiled.vocabulary,
@@ -120,7 +127,7 @@ class Recovery(Generic[_T]):
                 policy.candidates,
                 lambda here, left: self._resumed(matcher.compiled, here, left),
             )
-        except (EmptyConstraintError, UnspellableError, LimitExceeded):
+        except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
 
     def closing(self, matcher: Matcher, tokens: Sequence[int], seconds_left: float | None) -> Closing | None:
@@ -133,25 +140,42 @@ class Recovery(Generic[_T]):
         """
         seconds = None if seconds_left is None else max(seconds_left, _LEAST_SECONDS)
         try:
-            start = self._relaxed(matcher, tokens) if self.banned else matcher
-            return Closing(start, start.shortest_completion(deadline_seconds=seconds))
-        except (EmptyConstraintError, UnspellableError, LimitExceeded):
+            start = self._relaxed(matcher, tokens) if self.banned else matcher.fork()
+            if start is None:
+                return None
+            closing = start.shortest_completion(deadline_seconds=seconds)
+            # A bound on a thought may be shorter than its shortest completion.
+            return Closing(start, closing) if start.fork().advance_all(closing) else None
+        except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
 
-    def completion(self, matcher: Matcher, tokens: Sequence[int], seconds_left: float | None) -> str | None:
-        """The text of the shortest completion, as far as it is whole code points."""
-        closing = self.closing(matcher, tokens, seconds_left)
-        if closing is None:
-            return None
-        data = b"".join(self.vocabulary[token] or b"" for token in closing.tokens)
-        return data.decode(errors="replace")
+    def may_end(self, data: bytes, matcher: Matcher | None, tokens: Sequence[int], healed: int) -> bool:
+        """Whether a text may end in front of a stop text.
 
-    def accepts(self, data: bytes, tokens: int) -> bool:
-        """Whether a text of so many tokens may end."""
-        if tokens < self.least:
+        Args:
+            data: what stands before it.
+            matcher: after ``tokens``, which spell it and more; ``None``: the text is free.
+            tokens: those of the text.
+            healed: how many bytes of the tokens are the end of the prompt.
+        """
+        if self.constraint is None or matcher is None:
+            return len(tokens) >= self.least
+        vocabulary = matcher.compiled.vocabulary
+        length = sum(len(vocabulary[token] or b"") for token in tokens) - healed
+        count = 0
+        while length > len(data):
+            count += 1
+            length -= len(vocabulary[tokens[-count]] or b"")
+        if length == len(data):
+            at = matcher.fork()
+            try:
+                at.rollback(count)
+            except RollbackError:  # it begins after these tokens
+                return False
+            return at.is_accepting
+        # Within a token the text alone is judged, which says nothing where control tokens are named.
+        if matcher.has_marks or len(tokens) - count < self.least:
             return False
-        if self.constraint is None:
-            return True
         if isinstance(self.constraint, CompiledConstraint):
             return self.constraint.constraint.accepts(data, limits=self.constraint.limits)
         return self.constraint.accepts(data)
@@ -226,16 +250,17 @@ class Recovery(Generic[_T]):
                 return str(error)
         return first_refusal(self.validators, text, value)
 
-    def _relaxed(self, matcher: Matcher, tokens: Sequence[int]) -> Matcher:
-        """A matcher for any tokenization at the end of the text."""
+    def _relaxed(self, matcher: Matcher, tokens: Sequence[int]) -> Matcher | None:
+        """A matcher for any tokenization at the end of the text; ``None``: bans leave no text there."""
         compiled = matcher.compiled
         if compiled.tokenization == "any":
             return matcher.fork()
-        return self._any(compiled).matcher(written=tokens, min_tokens=self.least)
-
-    def _any(self, compiled: CompiledConstraint[Any]) -> CompiledConstraint[Any]:
+        vocabulary = compiled.vocabulary
+        begins = not self.context or vocabulary[self.context[-1]] is None  # a text, by its decoder's rule
         constraint = cast("Constraint[Any]", compiled.constraint)
-        return constraint.compile(self.vocabulary, limits=compiled.limits)
+        relaxed = constraint.compile(self.vocabulary, limits=compiled.limits, start_of_text=begins)
+        start = relaxed.matcher(min_tokens=self.least)
+        return start if start.advance_all(tokens) else None
 
     def _resumed(self, compiled: CompiledConstraint[Any], here: Matcher, budget: int) -> Matcher | None:
         """The matcher with which a text goes on, if enough tokens are left; ``None`` otherwise.
@@ -246,9 +271,7 @@ class Recovery(Generic[_T]):
         resumed = here
         if compiled.tokenization == "canonical":
             try:
-                text = here.text.decode()
-                whole = literal(text).compile(compiled.vocabulary, tokenization="canonical")
-                own = whole.matcher(self.context, on_noncanonical=self.on_noncanonical).shortest_completion()
+                own = self._canonical(compiled, here.tokens)
                 resumed = compiled.matcher(
                     self.context,
                     on_noncanonical=self.on_noncanonical,
@@ -264,6 +287,21 @@ class Recovery(Generic[_T]):
         except BudgetError:
             return None
         return resumed if self._count(row) >= self.policy.resync else None
+
+    def _canonical(self, compiled: CompiledConstraint[Any], tokens: list[int]) -> list[int]:
+        """The tokens that the tokenizer writes for the text so far; those up to a control token stay.
+
+        Raises:
+            UnicodeDecodeError: the text ends within a code point.
+            NoncanonicalError, ContextError, UnspellableError: the tokenizer does not write it there.
+        """
+        vocabulary = compiled.vocabulary
+        begin = next((n for n in range(len(tokens), 0, -1) if vocabulary[tokens[n - 1]] is None), 0)
+        text = b"".join(vocabulary[token] or b"" for token in tokens[begin:]).decode()
+        whole = literal(text).compile(vocabulary, tokenization="canonical")
+        context = [*self.context, *tokens[:begin]]
+        matcher = whole.matcher(context, on_noncanonical=self.on_noncanonical)
+        return [*tokens[:begin], *matcher.shortest_completion()]
 
     def _count(self, row: npt.NDArray[np.int32]) -> int:
         """How many tokens of a mask are not banned."""

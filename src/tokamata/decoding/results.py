@@ -92,6 +92,9 @@ class Clock:
 class Step:
     """One token, as it is written.
 
+    Where a stop text was awaited, a last step may have no data: it shows what was held back, with the token
+    that ended the text.
+
     Attributes:
         token: its id.
         data: the bytes that it adds to the text, which may begin or end inside a code point.
@@ -143,7 +146,8 @@ class Generation(Generic[_T]):
         log_probability: natural logarithm of the probability of ``tokens``, and of
             ``stop_token`` if there is one, given ``prompt_tokens``.  At each step, it is that of
             the softmax over the tokens that constraint and budget allow, at temperature 1, before
-            top-k and top-p.  Jumped tokens count as certain.
+            top-k and top-p.  Jumped tokens, and those of a closing, count as certain; those of a detour count
+            with the probability of their bytes.
         finish_reason: ``"complete"``: the text is accepted and nothing can follow; ``"stop"``:
             the model chose to stop at an accepted text, or wrote a stop text; ``"length"``:
             ``max_new_tokens`` were written before either.  In the last case, a text with a constraint is
@@ -263,7 +267,8 @@ class Abstention:
         where: the byte of the text at which it could not go on.
         partial: the text so far; whole code points.
         tokens: its ids.
-        shortest_completion: text that would complete it; ``None`` where none was found in time.
+        shortest_completion: text that would complete it, code points that the text has begun included;
+            ``""`` where it is complete, and refused; ``None`` where no completion was found.
         prompt_tokens: the ids of the model's input.
         switches: the parts of the text that the model did not draw.
         timing: the times of the call, which its texts share.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.field_probabilities.recording import Record
@@ -122,8 +122,8 @@ class Row(Generic[_T]):
         self._tokens: list[int] = []
         self._switches: list[Switch] = []
         self._detours = 0  # since the last token of the model
-        self._reporting: Matcher | None = task.matcher
-        self._reported = 0  # events
+        self._held = ""  # text that no step has shown, although the text has ended
+        self._meets_bans = False  # whether a mask has allowed banned tokens
         self._jumped = 0
         self.drafter = drafter
         self.drafted = self.accepted = 0
@@ -148,35 +148,53 @@ class Row(Generic[_T]):
         return self.tokens_left if paced is None else min(self.tokens_left, paced)
 
     @property
+    def has_policy(self) -> bool:
+        """Whether something is done where the text cannot go on."""
+        return self._task.recovery.policy is not None
+
+    @property
     def is_careful(self) -> bool:
-        """Whether something is done where no mask can be made, so that it concerns no other text."""
-        return self._task.recovery.policy is not None or self._pace.has_deadline
+        """Whether a mask that cannot be made is no error."""
+        return self.has_policy or self._pace.has_deadline
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether its masks are made by :meth:`fill_mask` alone: by a deadline, or with room for a detour."""
+        return self._pace.has_deadline or self._meets_bans
 
     def propose(self, most: int) -> Draft:
         """A draft of at most ``most`` tokens; an empty one where nothing can be proposed."""
-        most = min(most, self.mask_budget - 1)
+        budget = self.mask_budget
+        most = min(most, budget - 1)
         # Behind a healed prompt the text is free: what the matcher allows there does not count.
         is_leaving = self.matcher is not None and not self._task.is_matched_throughout
         if self.drafter is None or most < 1 or is_leaving:
             return _NO_DRAFT
         with Clock(self._timing, "draft_seconds"):
             try:
-                return self.drafter.draft(
-                    self._task.prompt + self._tokens, self.matcher, most, self.mask_budget
-                )
+                return self.drafter.draft(self._task.prompt + self._tokens, self.matcher, most, budget)
             except (BudgetError, LimitExceeded):
                 if not self.is_careful:
                     raise
                 return _NO_DRAFT  # the mask without a draft says what is the matter
 
     def safely(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """The steps; with a policy, the text is given up where the constraint exceeds a limit."""
+        """The steps; with a policy, the text is given up where the constraint exceeds a limit.
+
+        A last step shows what was held back for a stop text that did not come.
+        """
         try:
             yield from steps
         except LimitExceeded:
-            if self._task.recovery.policy is None:
+            if not self.has_policy:
                 raise
             self._abstain("limits")
+        if self._held:
+            last = self._tokens[-1] if self._tokens else self._task.prompt[-1]
+            if isinstance(self.result, Generation) and self.result.stop_token is not None:
+                last = self.result.stop_token
+            held, self._held = self._held, ""
+            yield Step(last, b"", held, 0.0)
 
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
@@ -189,26 +207,33 @@ class Row(Generic[_T]):
     def fill_mask(self, row: npt.NDArray[np.int32]) -> Cause | None:
         """Write the mask; why there is none, or ``None``."""
         assert self.matcher is not None
-        seconds, room = self._pace.seconds_left(), self._task.recovery.room(self.matcher)
+        paced, left = self.mask_budget, self.tokens_left
+        room = self._task.recovery.room(self.matcher) if self._meets_bans else 0
+        # The tightest budget that suffices: with room for a detour, in time, or at all.
+        budgets = [budget for budget in (paced - room, paced) if budget > 0]
         try:
-            if 0 < room < self.mask_budget:
+            for budget in [*budgets, left]:
                 with suppress(BudgetError):
-                    self.matcher.fill_mask(
-                        row, self.mask_budget - room, deadline_seconds=seconds, on_deadline="some"
-                    )
+                    self._fill(row, budget)
+                    self.note_bans(row)
                     return None
-            self.matcher.fill_mask(row, self.mask_budget, deadline_seconds=seconds, on_deadline="some")
-        except BudgetError:
-            if self.mask_budget < self.tokens_left:
-                return "deadline"
-            raise
+            self._fill(row, left)
         except LimitExceeded as error:
             if error.limit == "deadline_seconds":
                 return "deadline"
-            if self._task.recovery.policy is None:
+            if not self.has_policy:
                 raise
             return "limits"
         return None
+
+    def note_bans(self, row: npt.NDArray[np.int32]) -> None:
+        """Keeps room for a detour from now on, if a mask allows banned tokens."""
+        self._meets_bans = self._meets_bans or (self.has_policy and self._task.recovery.has_banned(row))
+
+    def _fill(self, row: npt.NDArray[np.int32], budget: int) -> None:
+        assert self.matcher is not None
+        seconds = self._pace.seconds_of_step()
+        self.matcher.fill_mask(row, budget, deadline_seconds=seconds, on_deadline="some")
 
     def read_draft(self, logits: torch.Tensor, draft: Draft, unmasked: torch.Tensor | None) -> Iterator[Step]:
         """Let the model choose tokens, as long as they are those of a draft, and one more.
@@ -227,8 +252,8 @@ class Row(Generic[_T]):
             accepted = self.accepted
             try:
                 step = self.draw(scores, draft, place)
-            except NoChoice:
-                yield from self._recover(None if unmasked is None else unmasked[place])
+            except NoChoice as error:
+                yield from self._recover(None if unmasked is None else unmasked[place], str(error))
                 return
             if step is not None:
                 yield step
@@ -252,7 +277,7 @@ class Row(Generic[_T]):
             place: of the token in the draft, or the length of the draft.
 
         Returns:
-            The token; ``None`` if it is a stop token that adds no text, which ends it.
+            The token; ``None`` if it is a stop token, which ends the text.
 
         Raises:
             NoChoice: the logits leave no allowed token.
@@ -273,11 +298,10 @@ class Row(Generic[_T]):
             return self._write(token, log_probability)
         self._advance(token)
         self._log_probability += log_probability
-        held = self._text.end()
         if self._record is not None:
             self._record.write(token, b"", log_probability)
         self._finish("stop", token)
-        return Step(token, b"", held, log_probability) if held else None
+        return None
 
     def end_at_deadline(self) -> Iterator[Step]:
         """End the text, since the time is over."""
@@ -285,7 +309,7 @@ class Row(Generic[_T]):
         if how == "abstain":
             self._abstain("deadline")
         elif how == "partial" or self.matcher is None:
-            self._finish("deadline", is_whole=False)
+            self._finish("deadline", is_whole=how != "partial")
         else:
             yield from self._close("deadline")
 
@@ -296,58 +320,77 @@ class Row(Generic[_T]):
         else:
             self._abstain(cause)
 
-    def _recover(self, logits: torch.Tensor | None) -> Iterator[Step]:
+    def _recover(self, logits: torch.Tensor | None, reason: str) -> Iterator[Step]:
         """Go on where the model may write no token.
 
         Args:
             logits: ``[width]``, without a mask; ``None`` without a policy.
+            reason: what is the matter with the logits.
 
         Raises:
             NoTokenError: there is no policy.
         """
         recovery = self._task.recovery
-        cause = recovery.cause(self.matcher, self.mask_budget)
+        cause = recovery.cause(self.matcher, self.tokens_left)
+        if cause == "banned" and self.matcher is not None and self.matcher.is_accepting:
+            self._finish("length")  # only a stop token could follow, and it is banned
+            return
         if recovery.policy is None or logits is None:
-            raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
+            said = reason if cause == "logits" else REASONS[cause]
+            raise NoTokenError(cause, said, len(self._text.data), self._text.text)
         self._detours += 1
         found = None
         if self.matcher is not None and self._detours <= _MOST_DETOURS:
             with Clock(self._timing, "backoff_seconds"):
-                found = recovery.detour(self.matcher, self._tokens, logits, self.mask_budget)
+                found = recovery.detour(self.matcher, self._tokens, logits, self.tokens_left)
         if found is None:
             if recovery.policy.repair and self.matcher is not None:
                 yield from self._close(cause)
             else:
                 self._abstain(cause)
             return
-        where = len(self._text.data)
-        self._switches.append(Switch("shadow", cause, where, found.data, sum(found.log_probabilities)))
-        self.matcher = found.start
-        for index, (token, share) in enumerate(zip(found.tokens, found.log_probabilities, strict=True)):
-            self._advance(token)
-            if index == len(found.tokens) - 1 and found.back is not None:
-                self.matcher = found.back
-            yield self._append(token, share)
+        self._note("shadow", cause, found.data, sum(found.log_probabilities))
+        self._follow(found.start)
+        for token, share in zip(found.tokens, found.log_probabilities, strict=True):
+            yield self._write(token, share)
             if self.result is not None:  # at a stop text
                 return
         if found.back is None:
             self._finish("policy")
+        else:
+            self._follow(found.back)
+
+    def _note(
+        self, state: Literal["shadow", "closing"], cause: Cause, data: bytes, log_probability: float = 0.0
+    ) -> None:
+        """Records what is about to be written without the model, less the healed end of the prompt."""
+        if new := data[self._text.to_skip :]:
+            self._switches.append(Switch(state, cause, len(self._text.data), new, log_probability))
+
+    def _follow(self, matcher: Matcher) -> None:
+        """Go on with another matcher at the same place; the events so far are those of the one before."""
+        self.matcher = matcher
+        if self._controlled is not None:
+            self._controlled.events()
 
     def _close(self, cause: Cause) -> Iterator[Step]:
         """Write the shortest completion, which needs no model."""
         assert self.matcher is not None
         with Clock(self._timing, "repair_seconds"):
-            closing = self._task.recovery.closing(self.matcher, self._tokens, self._pace.seconds_left())
+            recovery = self._task.recovery
+            closing = recovery.closing(self.matcher, self._tokens, self._pace.seconds_left())
+            if closing is not None and len(closing.tokens) > self.tokens_left:
+                # What was found in time does not fit; a longer search may find what does.
+                closing = recovery.closing(self.matcher, self._tokens, None)
         if closing is None or len(closing.tokens) > self.tokens_left:
             self._abstain(cause)
             return
-        where = len(self._text.data)
-        self.matcher = closing.start
+        self._note("closing", cause, b"".join(self._vocabulary[token] or b"" for token in closing.tokens))
+        self._follow(closing.start)
         for token in closing.tokens:
             yield self._write(token, 0.0)
-            if self.result is not None:
+            if self.result is not None:  # at a stop text
                 return
-        self._switches.append(Switch("closing", cause, where, self._text.data[where:]))
         self._finish("deadline" if cause == "deadline" else "policy")
 
     def _ends(self) -> bool:
@@ -405,18 +448,14 @@ class Row(Generic[_T]):
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
-        return self._task.recovery.accepts(data, len(self._tokens))
+        healed = len(self._task.healed.encode())
+        return self._task.recovery.may_end(data, self.matcher, self._tokens, healed)
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
         """The values that close with new bytes, and with the end of the text if nothing can follow."""
         controlled = self._controlled
         if controlled is not None:
-            events = controlled.events()
-            # A matcher that takes over reports the events of the whole text.
-            new_events = events if controlled is self._reporting else events[self._reported :]
-            self._reporting = controlled
-            self._reported += len(new_events)
-            return tuple(new_events)
+            return tuple(controlled.events())
         reader = self._task.events
         if reader is None:
             return ()
@@ -431,7 +470,7 @@ class Row(Generic[_T]):
 
     def _finish(self, reason: FinishReason, stop_token: int | None = None, *, is_whole: bool = True) -> None:
         """End the text; one that is whole is judged by the validators."""
-        self._text.end()
+        self._held = self._text.end()
         generation = Generation(
             self._text.text,
             self._tokens,
@@ -463,8 +502,12 @@ class Row(Generic[_T]):
         if self.matcher is not None:
             with Clock(self._timing, "repair_seconds"):
                 seconds = self._pace.seconds_left()
-                completion = self._task.recovery.completion(self.matcher, self._tokens, seconds)
-        self._text.end()
+                closing = self._task.recovery.closing(self.matcher, self._tokens, seconds)
+            if closing is not None:
+                data = b"".join(self._vocabulary[token] or b"" for token in closing.tokens)
+                whole = self._text.pending + data[self._text.to_skip :]
+                completion = whole.decode(errors="replace")
+        self._held = self._text.end()
         self.result = Abstention(
             cause,
             REASONS[cause],

@@ -6,10 +6,9 @@ Example.  With ``me": `` banned and the single bytes as tokens, the detour is ``
 masks have tokens again (``e``), or it goes on with ``e``, ``"``.
 
 How.  A best-first search over strings of bytes.  Its nodes are matchers of the constraint for any
-tokenization. An edge writes one byte, by the token that is this byte.  Where no token is the byte alone, the
-shortest legal
-token that begins with it stands for it: text and state never differ.  The search ends at the most probable
-string after which the text is accepted, or at least ``resync`` tokens are left.
+tokenization.  An edge writes one byte, by the token that is this byte.  Where no token is the byte alone, the
+shortest legal token that begins with it stands for it: text and state never differ.  The search ends at the
+most probable string after which the text is accepted, or at least ``resync`` tokens are left.
 
 The probability of a string is read off the logits at hand, without another call of the model: that of all
 tokens whose text begins with it.  So
@@ -85,7 +84,7 @@ def detour(
 
     Args:
         matcher: at the end of the text, for any tokenization; it is not advanced.
-        vocabulary: that of the model, with all tokens that the logits are of.
+        vocabulary: that of the text's own matcher.
         logits: of the model there, ``[width]``, not masked; a torch tensor.
         budget: how many tokens may still be written.
         most_bytes: how long the way may be.

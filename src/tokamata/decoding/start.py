@@ -18,6 +18,7 @@ from tokamata.calls.arguments import (
     checked_flag,
     checked_instance,
     checked_list,
+    checked_number,
     checked_text,
     checked_whole,
 )
@@ -56,6 +57,9 @@ from tokamata.vocabulary.misfits import check_logits
 __all__ = ["Options", "constraint_list", "tasks_of"]
 
 _EXPECTED = "a constraint, compiled or not, or None"
+_LARGEST_BIAS = 1e30  # logits are float32
+_MOST_SECONDS = 1e9
+_MOST_STOPS, _LONGEST_STOP = 1000, 1000
 
 _Given: TypeAlias = "Constraint[Any] | CompiledConstraint[Any] | None"
 
@@ -126,28 +130,20 @@ class Options:
         checked_instance("placeholders", self.placeholders, (list, tuple, set, frozenset), expected)
         for each in self.placeholders:
             checked_instance("placeholders", each, str, expected)
-        checked_instance(
-            "logit_bias", self.logit_bias, (Mapping, type(None)), "a mapping from token ids to numbers"
-        )
+        expected = "a mapping from token ids to numbers"
+        checked_instance("logit_bias", self.logit_bias, (Mapping, type(None)), expected)
         for token, value in (self.logit_bias or {}).items():
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, (int, float))
-                or value != value
-                or value == math.inf
-            ):
-                expected = "a number, or minus infinity, which bans a token"
-                raise ArgumentError(f"logit_bias[{token!r}]", shown_argument(value), expected)
+            if value != -math.inf:  # which bans a token
+                checked_number(f"logit_bias[{token!r}]", value, -_LARGEST_BIAS, _LARGEST_BIAS)
+        if len(self.stop_texts) > _MOST_STOPS:
+            raise ArgumentError("stop", f"{len(self.stop_texts):,} texts", f"at most {_MOST_STOPS:,}")
         for each in self.stop_texts:
-            checked_text(each, "stop")
-            if not each:
-                raise ArgumentError("stop", "an empty text", "texts of at least one character")
+            if not 0 < len(checked_text(each, "stop")) <= _LONGEST_STOP:
+                raise ArgumentError("stop", shown_argument(each), f"texts of 1 to {_LONGEST_STOP:,} bytes")
         checked_instance("policy", self.policy, (Policy, type(None)), "a Policy, or None")
         for name in ("deadline_seconds", "step_seconds"):
-            seconds = getattr(self, name)
-            is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-            if seconds is not None and not (is_number and seconds >= 0):
-                raise ArgumentError(name, shown_argument(seconds), "a number of at least 0, or None")
+            if (seconds := getattr(self, name)) is not None:
+                checked_number(name, seconds, 0.0, _MOST_SECONDS)
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")

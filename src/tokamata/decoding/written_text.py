@@ -30,7 +30,10 @@ class WrittenText:
 
     def __init__(self, to_skip: int, stops: Sequence[str], may_end: Callable[[bytes], bool]) -> None:
         self._to_skip = to_skip
-        self._stops = [stop.encode() for stop in stops]
+        self._by_first_byte: dict[int, list[bytes]] = {}
+        for stop in map(str.encode, stops):
+            self._by_first_byte.setdefault(stop[0], []).append(stop)
+        self._longest = max((len(stop.encode()) for stop in stops), default=0)
         self._may_end = may_end
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._data = bytearray()
@@ -42,6 +45,16 @@ class WrittenText:
     def is_behind(self) -> bool:
         """Whether all bytes so far are those to skip, and more of them are to come."""
         return self._to_skip > 0
+
+    @property
+    def to_skip(self) -> int:
+        """How many bytes of the next tokens are not part of the text."""
+        return self._to_skip
+
+    @property
+    def pending(self) -> bytes:
+        """The bytes at the end of what was shown that are no whole code point yet."""
+        return self._decoder.getstate()[0]
 
     @property
     def text(self) -> str:
@@ -63,7 +76,7 @@ class WrittenText:
         """The code points that become certain with new bytes; :attr:`stop_text` is set if the text ends."""
         begin = len(self._data)
         self._data += new
-        if not self._stops:
+        if not self._by_first_byte:
             return self._show(len(self._data))
         end = self._stopped(begin)
         return self._show(self._certain_end() if end is None else end)
@@ -74,9 +87,8 @@ class WrittenText:
 
     def _stopped(self, begin: int) -> int | None:
         """Where the text ends before a stop text that new bytes complete; the first such end."""
-        longest = max(map(len, self._stops))
-        for at in range(max(self._shown, begin - longest + 1), len(self._data)):
-            for stop in self._stops:
+        for at in range(max(self._shown, begin - self._longest + 1), len(self._data)):
+            for stop in self._by_first_byte.get(self._data[at], ()):
                 is_new = at + len(stop) > begin
                 if is_new and self._data.startswith(stop, at) and self._may_end(bytes(self._data[:at])):
                     self.stop_text = stop.decode()
@@ -86,10 +98,9 @@ class WrittenText:
     def _certain_end(self) -> int:
         """Where the part begins that may be the beginning of a stop text."""
         size = len(self._data)
-        longest = max(map(len, self._stops))
-        for at in range(max(self._shown, size - longest + 1), size):
+        for at in range(max(self._shown, size - self._longest + 1), size):
             tail = self._data[at:]
-            if any(stop.startswith(tail) for stop in self._stops):
+            if any(stop.startswith(tail) for stop in self._by_first_byte.get(tail[0], ())):
                 return at
         return size
 

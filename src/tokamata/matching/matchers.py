@@ -183,9 +183,9 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
         Raises:
             LengthError: no text with ``min_tokens`` tokens was found.
-            ArgumentError, TokenIdError: the context is not a list of token ids; or a stop token has text of
-                its own, or is a control token that the constraint names.
-            ArgumentError: the constraint does not allow ``written``, or ``canonical`` has another text.
+            ArgumentError, TokenIdError: the context is not a list of token ids; or the constraint does not
+                allow ``written``; or ``canonical`` has another text; or a stop token has text of its own, or
+                is a control token that the constraint names.
             ContextError: the context is not canonical, or ``canonical`` is not after it.
             NoncanonicalError: no canonical tokens lead from the context to a text that matches.
             LimitExceeded, Cancelled: the work was stopped.
@@ -194,7 +194,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         tokens = self._checked_tokens("context", context, "encode a text with the tokenizer")
         before = self._checked_tokens("written", written)
         own = before if canonical is None else self._checked_tokens("canonical", canonical)
-        if canonical is not None and self._bytes_of(own) != self._bytes_of(before):
+        if canonical is not None and not self._is_alike(own, before):
             raise ArgumentError("canonical", shown_argument(canonical), "tokens with the text of written")
         stops = None if stop is None else self._checked_stops(stop)
         least = checked_whole("min_tokens", min_tokens, 0, _MOST_TOKENS)
@@ -209,8 +209,30 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         given = checked_list(name, tokens, "a list of token ids", hint)
         return [self.vocabulary._checked_id(token) for token in given]
 
-    def _bytes_of(self, tokens: list[int]) -> bytes:
-        return b"".join(self.vocabulary[token] or b"" for token in tokens)
+    def _is_alike(self, first: list[int], second: list[int]) -> bool:
+        """Whether tokens spell one text, at its start or in the middle, with the same control tokens."""
+        start = self.vocabulary._start_tokens
+        return self._content(first, None) == self._content(second, None) or (
+            start is not None and self._content(first, start) == self._content(second, start)
+        )
+
+    def _content(self, tokens: list[int], start: Sequence[bytes | None] | None) -> list[bytes | int]:
+        """The text between control tokens, and these.
+
+        Args:
+            tokens: the tokens.
+            start: the bytes of each as the first token of a text; ``None``: as in the middle.
+        """
+        content: list[bytes | int] = [b""]
+        for index, token in enumerate(tokens):
+            data = start[token] if start is not None and index == 0 and token < len(start) else None
+            data = self.vocabulary[token] if data is None else data
+            last = content[-1]
+            if data is None:
+                content += [token, b""]
+            elif isinstance(last, bytes):
+                content[-1] = last + data
+        return content
 
     def _checked_stops(self, stop: Sequence[int]) -> list[int]:
         tokens = self._checked_tokens("stop", stop)

@@ -45,8 +45,9 @@ def shacl(
         raise MissingExtraError("pyshacl", "validators", "validating with SHACL") from error
     try:
         graph = rdflib.Graph().parse(data=shapes, format="turtle")
-    except Exception as error:  # rdflib's parsers raise many types
-        raise ArgumentError("shapes", "a text that is not Turtle", "shapes in Turtle", str(error)) from error
+        pyshacl.validate(rdflib.Graph(), shacl_graph=graph, do_owl_imports=False)
+    except Exception as error:  # both packages raise many types
+        raise ArgumentError("shapes", "a text that is none", "shapes in Turtle", str(error)) from error
     return _Shacl(pyshacl, rdflib, graph, text_format, context)
 
 
@@ -70,7 +71,12 @@ class _Shacl(Validator):
             graph = self._rdflib.Graph().parse(data=text, format=self._format, **options)
         except Exception as error:  # rdflib's parsers raise many types
             return f"the text is no graph in {self._format}: {error}"
-        conforms, _, report = self._pyshacl.validate(graph, shacl_graph=self._shapes, do_owl_imports=False)
+        try:
+            conforms, _, report = self._pyshacl.validate(
+                graph, shacl_graph=self._shapes, do_owl_imports=False
+            )
+        except Exception as error:  # a pattern that is none, or a number that is too large
+            return f"pyshacl cannot judge the text: {error}"
         return None if conforms else str(report)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from tokamata.calls.arguments import checked_instance
@@ -82,9 +83,9 @@ class _JsonSchema(Validator):
 
     def refusal(self, text: str, value: Any) -> str | None:
         try:
-            for error in self._validator.iter_errors(json.loads(text)):
+            for error in self._validator.iter_errors(_read(text)):
                 return f"{error.message}, at /{'/'.join(map(str, error.instance_path))}"
-        except ValueError as error:  # no JSON, or a pattern that takes too long
+        except (ValueError, RecursionError) as error:  # no JSON, or a pattern that takes too long
             return str(error)
         return None
 
@@ -116,6 +117,15 @@ class _Marshmallow(Validator):
     def refusal(self, text: str, value: Any) -> str | None:
         try:
             errors = self._schema.validate(json.loads(text))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return str(error)
         return f"marshmallow: {errors}" if errors else None
+
+
+def _read(text: str) -> Any:
+    """The value of a JSON text, with numbers as they are written: a float has no 1e999."""
+    return json.loads(text, parse_float=Decimal, parse_constant=_refused)
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

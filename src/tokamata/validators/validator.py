@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tokamata.calls.arguments import checked_list
-from tokamata.errors import ArgumentError, shown_argument
+from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, shown_argument
 
 __all__ = ["Validator", "checked_validators", "first_refusal"]
 
@@ -29,7 +29,7 @@ class Validator(ABC):
 
 
 class _Function(Validator):
-    """A function of the value, which raises ``ValueError`` or ``AssertionError``, or returns ``False``."""
+    """A function of the value, which raises an error or returns ``False``."""
 
     def __init__(self, function: Callable[[Any], object]) -> None:
         self._function = function
@@ -38,10 +38,15 @@ class _Function(Validator):
         """Why the value is refused."""
         try:
             verdict = self._function(value)
-        except (ValueError, AssertionError) as error:
-            return str(error) or type(error).__name__
+        except (Cancelled, LimitExceeded):
+            raise
+        except Exception as error:  # of somebody else's function: it must not cost the text, or a batch
+            named = isinstance(error, (ValueError, AssertionError)) and str(error)
+            return named or f"{type(error).__name__}: {error}".rstrip(": ")
         name = getattr(self._function, "__name__", "the validator")
-        return f"{name} returned False" if verdict is False else None
+        # Booleans of numpy and torch are no bool.
+        is_boolean = isinstance(verdict, bool) or hasattr(verdict, "dtype")
+        return f"{name} returned False" if is_boolean and not verdict else None
 
 
 def checked_validators(validators: Iterable[Any]) -> tuple[Validator, ...]:
@@ -63,5 +68,6 @@ def first_refusal(validators: Iterable[Validator], text: str, value: Any) -> str
     for validator in validators:
         reason = validator.refusal(text, value)
         if reason is not None:
-            return " ".join(reason.split())[:_LONGEST_REASON]
+            shown = " ".join(str(reason).split())[:_LONGEST_REASON]
+            return shown or f"{type(validator).__name__} gives no reason"
     return None

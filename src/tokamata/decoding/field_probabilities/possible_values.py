@@ -18,6 +18,7 @@ Cost: a step of the engine for each byte of each value.
 from __future__ import annotations
 
 import json
+from decimal import InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.value_probabilities.results import key_of_value
@@ -175,5 +176,8 @@ def _so_far(text: bytes) -> str:
 def _closed(text: bytes) -> Event | None:
     """The value that closes in a text, if one does."""
     events: list[Event] = []
-    JsonTracker(0, None).feed(text, len(text), events)
+    try:
+        JsonTracker(0, None).feed(text, len(text), events)
+    except InvalidOperation as error:  # it looks like a number, and is none
+        raise json.JSONDecodeError("no JSON", text.decode(errors="replace"), 0) from error
     return events[0] if events else None
