@@ -128,4 +128,4 @@ def _read(text: str) -> Any:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise json.JSONDecodeError(f"{constant} is no JSON", constant, 0)
