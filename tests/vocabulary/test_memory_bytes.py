@@ -136,7 +136,7 @@ def test_memory_bytes_is_what_was_allocated(
         # What is freed is the constraint's own; the vocabulary and the tokenization keep some of the rest.
         fits = (
             (freed <= 1.3 * reported or freed < LARGE)
-            # What other constraints of this process have made and share with it is reported, and did not grow.
+            # What other constraints have made, and share with it, is reported and did not grow.
             and reported <= 1.3 * grown + LARGE
             and (tokenization != "any" or grown <= 1.3 * reported or grown < LARGE)
         )
