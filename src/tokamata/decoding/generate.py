@@ -273,7 +273,7 @@ def stream(
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)
     [row] = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
-    bias = Bias(options.bias(row.vocabulary))
+    bias = options.bias(row.vocabulary)
     return Stream(row, write(cached, [row], timing, pace, bias, options.drafted_tokens), constraint)
 
 
@@ -422,7 +422,7 @@ def generate(
     tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
     cached = CachedModel(model)
     rows = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
-    bias = Bias(options.bias(rows[0].vocabulary) if rows else {})
+    bias = options.bias(rows[0].vocabulary) if rows else Bias({})
     for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
         pass
     return [row.result for row in rows if row.result is not None]  # all of them

@@ -98,17 +98,16 @@ class Options:
             return (self.stop,)
         return tuple(checked_list("stop", self.stop, "a text, or a list of texts"))
 
-    def bias(self, vocabulary: Vocabulary) -> dict[int, float]:
-        """What is added to the logit of each token: minus infinity for those that are banned.
+    def bias(self, vocabulary: Vocabulary) -> Bias:
+        """What is added to the logits, with banned tokens at minus infinity.
 
         Raises:
             TokenIdError: an id is outside of the vocabulary.
         """
-        bias = {
-            vocabulary._checked_id(token): float(value) for token, value in (self.logit_bias or {}).items()
-        }
+        given = (self.logit_bias or {}).items()
         banned = checked_list("banned_tokens", self.banned_tokens, "a list of token ids")
-        return bias | {vocabulary._checked_id(token): -math.inf for token in banned}
+        by_token = {vocabulary._checked_id(token): float(value) for token, value in given}
+        return Bias(by_token | {vocabulary._checked_id(token): -math.inf for token in banned})
 
     def pace(self) -> Pace:
         """The clock of the call, from now on."""
@@ -210,7 +209,7 @@ class _Compiler:
         self._validators = checked_validators(options.validators)
         if _has_canonical(constraints, options):
             self._vocabulary = _tested_vocabulary(self._vocabulary, model, tokenizer, constraints)
-        self._banned = Bias(options.bias(self._vocabulary)).banned
+        self._banned = options.bias(self._vocabulary).banned
         self._usable = self._vocabulary.without(self._banned)
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
