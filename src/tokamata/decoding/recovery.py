@@ -31,6 +31,7 @@ from tokamata.errors import (
 )
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, Matcher, OnNoncanonical
+from tokamata.resources.locks import kept_property
 from tokamata.validators.validator import Validator, first_refusal
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Recovery(Generic[_T]):
 
     def has_banned(self, row: npt.NDArray[np.int32]) -> bool:
         """Whether a mask allows a banned token."""
-        return any(row[token // 32] >> token % 32 & 1 for token in self.banned)
+        return bool((row & self._banned_row).any())
 
     def cause(self, matcher: Matcher | None, budget: int) -> Cause:
         """Why no token was left, where ``budget`` more may be written."""
@@ -307,6 +308,15 @@ class Recovery(Generic[_T]):
         """How many tokens of a mask are not banned."""
         import numpy as np
 
-        bits = np.unpackbits(row.view(np.uint8), bitorder="little")
-        bits[list(self.banned)] = 0
-        return int(bits.sum())
+        return int(np.unpackbits((row & ~self._banned_row).view(np.uint8)).sum())
+
+    @kept_property
+    def _banned_row(self) -> npt.NDArray[np.int32]:
+        """The banned tokens as a mask; there may be as many as tokens, and each step asks."""
+        import numpy as np
+
+        row: npt.NDArray[np.int32] = allocate_mask(1, self.vocabulary.width)[0]
+        bits = np.zeros(32 * len(row), dtype=np.uint8)
+        bits[list(self.banned)] = 1
+        row.view(np.uint8)[:] = np.packbits(bits, bitorder="little")
+        return row

@@ -27,6 +27,7 @@ __all__ = [
     "Step",
     "Switch",
     "Timing",
+    "state_without_vocabulary",
 ]
 
 FinishReason: TypeAlias = Literal["complete", "stop", "length", "deadline", "policy"]
@@ -47,6 +48,20 @@ REASONS: dict[Cause, str] = {
 
 
 _T = TypeVar("_T")
+
+
+def state_without_vocabulary(state: dict[str, Any]) -> dict[str, Any]:
+    """What pickles and copies of a text have: a compiled constraint becomes its constraint.
+
+    That leaves the vocabulary.  Where control tokens say how the text is parsed, both are needed.
+
+    Args:
+        state: the attributes, ``constraint`` and ``_matched`` among them.
+    """
+    constraint = state["constraint"]
+    if state["_matched"] is None and isinstance(constraint, CompiledConstraint):
+        return {**state, "constraint": constraint.constraint}
+    return dict(state)
 
 
 @dataclass
@@ -187,14 +202,7 @@ class Generation(Generic[_T]):
     _record: Record | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
-
-        Where control tokens say how the text is parsed, both are needed.
-        """
-        state = dict(self.__dict__)
-        if self._matched is None and isinstance(self.constraint, CompiledConstraint):
-            state["constraint"] = self.constraint.constraint
-        return state
+        return state_without_vocabulary(self.__dict__)
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.

@@ -228,7 +228,9 @@ class Row(Generic[_T]):
 
     def note_bans(self, row: npt.NDArray[np.int32]) -> None:
         """Keeps room for a detour from now on, if a mask allows banned tokens."""
-        self._meets_bans = self._meets_bans or (self.has_policy and self._task.recovery.has_banned(row))
+        recovery = self._task.recovery
+        if not self._meets_bans and self.matcher is not None and recovery.room(self.matcher) > 0:
+            self._meets_bans = recovery.has_banned(row)
 
     def _fill(self, row: npt.NDArray[np.int32], budget: int) -> None:
         assert self.matcher is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from tokamata.decoding.results import Timing
+from tokamata.decoding.results import Timing, state_without_vocabulary
 from tokamata.matching.matchers import CompiledConstraint
 
 if TYPE_CHECKING:
@@ -45,14 +45,7 @@ class Sample(Generic[_T]):
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
-
-        Where control tokens say how the text is parsed, both are needed.
-        """
-        state = dict(self.__dict__)
-        if self._matched is None and isinstance(self.constraint, CompiledConstraint):
-            state["constraint"] = self.constraint.constraint
-        return state
+        return state_without_vocabulary(self.__dict__)
 
     @property
     def finish_reason(self) -> Literal["complete", "stop"]:
