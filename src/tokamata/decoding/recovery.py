@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from tokamata.constraints.text_constraints import literal
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
 from tokamata.decoding.shadow import Detour, detour
 from tokamata.errors import (
@@ -177,9 +178,8 @@ class Recovery(Generic[_T]):
         # Within a token the text alone is judged, which says nothing where control tokens are named.
         if matcher.has_marks or len(tokens) - count < self.least:
             return False
-        if isinstance(self.constraint, CompiledConstraint):
-            return self.constraint.constraint.accepts(data, limits=self.constraint.limits)
-        return self.constraint.accepts(data)
+        constraint, limits = constraint_and_limits(self.constraint)
+        return constraint.accepts(data, limits=limits)
 
     def judged(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | Abstention:
         """A finished text, repaired if a validator refuses it.
@@ -223,10 +223,7 @@ class Recovery(Generic[_T]):
         given = generation.constraint
         if given is None or seconds <= 0:
             return None
-        limits = given.limits if isinstance(given, CompiledConstraint) else None
-        constraint = cast(
-            "Constraint[_T]", given.constraint if isinstance(given, CompiledConstraint) else given
-        )
+        constraint, limits = constraint_and_limits(given)
         try:
             for found in constraint.repairs(
                 generation.text, distinct=True, deadline_seconds=seconds, limits=limits

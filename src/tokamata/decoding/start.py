@@ -28,6 +28,7 @@ from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafters import check_draft
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import check_host, forget_vocabulary, logits_width, vocabulary_of
 from tokamata.decoding.policy import Policy
@@ -47,7 +48,6 @@ from tokamata.errors import (
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
-from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
@@ -360,8 +360,7 @@ def _event_reader(given: _Given) -> EventReader | None:
     """The reader of a constraint's events, or ``None``."""
     if given is None:
         return None
-    limits = given.limits if isinstance(given, CompiledConstraint) else Limits()
-    constraint = given.constraint if isinstance(given, CompiledConstraint) else given
+    constraint, limits = constraint_and_limits(given)
     return EventReader(constraint._form, Reading(constraint.pattern, limits, None))
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tokamata.calls.arguments import (
     checked_choice,
@@ -26,6 +26,7 @@ from tokamata.calls.arguments import (
     clipped,
 )
 from tokamata.constraints.constraint import Constraint
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
 from tokamata.decoding.prompts import Prompt, several_prompts
@@ -38,7 +39,7 @@ from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph
 from tokamata.errors import AlgebraError, ArgumentError
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
-from tokamata.resources.limits import CancelToken, Limits, Watch, checked_cancel
+from tokamata.resources.limits import CancelToken, Watch, checked_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -143,11 +144,9 @@ def probabilities(
         placeholders=placeholders,
     )
     cancel = checked_cancel(cancel)
-    is_compiled = isinstance(constraint, CompiledConstraint)
-    limits = cast("CompiledConstraint[_T]", constraint).limits if is_compiled else Limits()
-    plain = constraint.constraint if isinstance(constraint, CompiledConstraint) else constraint
+    plain, limits = constraint_and_limits(constraint)
     watch = Watch(limits, cancel)
-    listed = finite_texts(cast("Constraint[_T]", plain), most, watch)
+    listed = finite_texts(plain, most, watch)
     [task] = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, Timing())
     assert task.matcher is not None, "there is a constraint"
     if task.matcher.compiled._composed.control:
@@ -160,7 +159,7 @@ def probabilities(
     numbers: dict[bytes, int] = {}
     known: dict[Hashable, int] = {}
     for data in listed:  # shorter texts come first, and with them the order of values
-        value = cast("Constraint[_T]", plain).parse(data, limits=limits, cancel=cancel)
+        value = plain.parse(data, limits=limits, cancel=cancel)
         number = known.setdefault(key_of_value(value), len(values))
         if number == len(values):
             values.append(value)
