@@ -161,6 +161,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
     if (node != TokenTrie::root() && trie.node(node).tokens_begin != own_end) add_reached(state, trie.own(node));
     if (end - own_end < kLeastForALoop || !returns(state, trie.below(trie.node(node)))) return true;
     for (std::uint32_t i = own_end; i < end; ++i) {
+      budget.step();
       StateId reached = state;
       for (const char byte : open_code_point(vocabulary.bytes({trie.order()[i]})))
         reached = bytes.next(reached, static_cast<std::uint8_t>(byte), budget);

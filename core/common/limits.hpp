@@ -1,10 +1,10 @@
 // What a caller lets the engine spend, and the errors that say it was spent.
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
-// loop that can be long.  Asking costs an increment; the memory and, where there is a deadline, the clock are examined
-// once in 16 steps, and all else once in 256: the cancel token, what may interrupt the thread, and Limits::seconds.
-// Reading the clock takes as long as a step or two.  A step may take a derivative of a large expression, so that 256 of
-// them may be a millisecond.
+// loop that can be long.  Asking costs an increment; the memory is examined once in 16 steps, the clock once in 4 where
+// there is a deadline, and all else once in 256: the cancel token, what may interrupt the thread, and Limits::seconds.
+// Reading the clock takes as long as a step or less.  A step may take a derivative of a large expression, so that 16 of
+// them may be a quarter of a millisecond.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,9 @@ class Budget {
   // thread charges to (memory_account.hpp).  Nothing is freed where it is looked at: it might be in use.
   Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
          const Deadline& deadline = {})
-      : limits_(limits), cancel_(std::move(cancel)), deadline_(deadline), spent_(spent_seconds), start_(Clock::now()) {}
+      : limits_(limits), cancel_(std::move(cancel)), spent_(spent_seconds), start_(Clock::now()) {
+    set_deadline(deadline);
+  }
   Budget(const Budget&) = delete;  // a copy's steps would count twice
   Budget& operator=(const Budget&) = delete;
   ~Budget() { steps_of_thread() += steps_; }
@@ -94,9 +96,9 @@ class Budget {
 
   // One step of work.  A step may make a list of all alternatives of a state, so memory is looked at more often.
   void step() {
-    if ((++steps_ & 0xf) != 0) return;
+    if ((++steps_ & unasked_) != 0) return;
     if ((steps_ & 0xff) == 0) return check();
-    check_memory();
+    if ((steps_ & 0xf) == 0) check_memory();
     if (deadline_.is_set()) check_deadline(Clock::now());
   }
 
@@ -114,7 +116,11 @@ class Budget {
   }
 
   // From now on this is the deadline.
-  void set_deadline(const Deadline& deadline) { deadline_ = deadline; }
+  void set_deadline(const Deadline& deadline) {
+    deadline_ = deadline;
+    unasked_ = deadline.is_set() ? 0x3 : 0xf;
+  }
+  bool has_deadline() const { return deadline_.is_set(); }
 
   double spent_seconds() const { return spent_seconds(Clock::now()); }
   const Limits& limits() const { return limits_; }
@@ -133,6 +139,7 @@ class Budget {
   double spent_;
   Clock::time_point start_;
   std::uint64_t steps_ = 0;
+  std::uint64_t unasked_ = 0;  // bits of the number of a step at which something is asked: none is set
 };
 
 }  // namespace tokamata

@@ -26,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -183,6 +184,7 @@ namespace counted {
 
 template <class T>
 using vector = std::vector<T, CountedAllocator<T>>;
+using string = std::basic_string<char, std::char_traits<char>, CountedAllocator<char>>;
 template <class T>
 using deque = std::deque<T, CountedAllocator<T>>;
 template <class Key, class Value, class Less = std::less<Key>>

@@ -1,37 +1,51 @@
 #include "composition/beginnings.hpp"
 
-#include <algorithm>
-#include <unordered_set>
+#include <vector>
 
 namespace tokamata {
 
+// Parts first: they are asked for next, and others share them.
 ByteSet Beginnings::of(ExpressionId expression) {
-  if (expression.value < known_.size() && known_[expression.value]) return *known_[expression.value];
-  ByteSet found;
+  if (const ByteSet* const known = this->known(expression)) return *known;
   std::vector<ExpressionId> open{expression};
-  std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
     const ExpressionId at = open.back();
-    open.pop_back();
-    if (!met.insert(at.value).second) continue;
+    if (known(at)) {  // as a part of something else, meanwhile
+      open.pop_back();
+      continue;
+    }
+    const std::size_t before = open.size();
+    ByteSet found;
+    // What a part begins with; it is opened where that is not known.
+    const auto add = [&](ExpressionId part) {
+      if (const ByteSet* const known = this->known(part)) found |= *known;
+      else open.push_back(part);
+    };
     const ExpressionNode& n = arena_.pool().node(at);
     if (!n.rules && !n.constrained && !n.open && !n.commits && !n.unverified) {
-      found |= arena_.analyses().first_bytes(at);
+      found = arena_.analyses().first_bytes(at);
     } else if (n.kind == Kind::Union) {
-      open.insert(open.end(), arena_.pool().items(n).begin(), arena_.pool().items(n).end());
+      for (const ExpressionId item : arena_.pool().items(n)) add(item);
     } else if (n.kind == Kind::Concatenation) {
-      open.push_back(n.head());
-      if (arena_.pool().node(n.head()).nullable) open.push_back(n.tail());
+      add(n.head());
+      if (arena_.pool().node(n.head()).nullable) add(n.tail());
     } else if (n.kind == Kind::Repetition) {
-      open.push_back(n.body());
+      add(n.body());
     } else if (n.kind == Kind::Rule) {
-      found |= arena_.rule_sets().of(n).may_begin(n.rule());
+      found = arena_.rule_sets().of(n).may_begin(n.rule());
     } else {
       found = ByteSet::range(0x00, 0xFF);
     }
+    if (open.size() > before) continue;
+    known_.emplace(at.value, found);
+    open.pop_back();
   }
-  if (known_.size() <= expression.value) known_.resize(std::max<std::size_t>(expression.value + 1, 2 * known_.size()));
-  return *(known_[expression.value] = found);
+  return *known(expression);
+}
+
+const ByteSet* Beginnings::known(ExpressionId expression) const {
+  const auto place = known_.find(expression.value);
+  return place == known_.end() ? nullptr : &place->second;
 }
 
 }  // namespace tokamata

@@ -4,7 +4,8 @@
 // would have to be applied.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <unordered_map>
 
 #include "common/memory_account.hpp"
 #include "expression/arena.hpp"
@@ -27,8 +28,10 @@ class Beginnings {
   void clear() { release(known_); }
 
  private:
+  const ByteSet* known(ExpressionId expression) const;  // null: it is not
+
   Arena& arena_;
-  counted::vector<std::optional<ByteSet>> known_;  // by expression
+  counted::unordered_map<std::uint32_t, ByteSet> known_;  // by expression
 };
 
 }  // namespace tokamata

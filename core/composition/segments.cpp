@@ -6,7 +6,6 @@
 #include <string>
 
 #include "common/sort_unique.hpp"
-#include "common/within.hpp"
 #include "composition/mask_walk.hpp"
 #include "composition/trie_walk.hpp"
 
@@ -53,8 +52,7 @@ const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId
   const TimeOfPart timed = work_.time_segment();
   const TokenTrie::Node& below = vocabulary_.trie().node(node);
   const bool is_shared = below.tokens_end - below.tokens_begin > kMostUnshared;
-  std::string key = is_shared ? automaton_.arena().analyses().structure(automaton_.arena().pool().node(terminal).body())
-                              : std::string();
+  std::string key(is_shared ? structure(automaton_.arena().pool().node(terminal).body()) : std::string_view());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
@@ -64,9 +62,27 @@ const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId
   if (!made) {
     const Budget::Clock::time_point started = Budget::Clock::now();
     made = std::make_shared<const Segment>(make_segment(terminal, node, follow, budget));
-    if (!key.empty()) made = vocabulary_.keep_segment(key, std::move(made), Budget::Clock::now() - started);
+    // Who waits until a deadline does not wait for a disk.
+    const Budget::Clock::duration work =
+        budget.has_deadline() ? Budget::Clock::duration() : Budget::Clock::now() - started;
+    if (!key.empty()) made = vocabulary_.keep_segment(key, std::move(made), work);
   }
   return known_.emplace(place, Kept(std::move(made))).first->second.shared();
+}
+
+// That of a date is 97 kB, and is asked for at every node where the date may begin.
+std::string_view Segments::structure(ExpressionId body) {
+  constexpr std::size_t kMostBytes = 1 << 18;
+  if (const auto known = structures_.find(body.value); known != structures_.end()) return known->second;
+  if (bytes_of_structures_ > kMostBytes) forget_structures();
+  const std::string made = automaton_.arena().analyses().structure(body);
+  bytes_of_structures_ += made.size();
+  return structures_.emplace(body.value, made).first->second;
+}
+
+void Segments::forget_structures() {
+  release(structures_);
+  bytes_of_structures_ = 0;
 }
 
 // Problem.  In a program a blank comes before most names, and a name before most blanks.  What may follow a name would

@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Segments {
   void clear() {
     release(known_);
     stopped_.reset();
+    forget_structures();
   }
 
  private:
@@ -64,6 +66,10 @@ class Segments {
                                          Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node,
                                         std::vector<std::uint32_t> judged, Budget& budget);
+
+  // Of what a terminal is made of, as Analyses has it; good until the next call.
+  std::string_view structure(ExpressionId body);
+  void forget_structures();
 
   Operands& operands_;
   const Vocabulary& vocabulary_;
@@ -80,6 +86,8 @@ class Segments {
   std::optional<Stopped> stopped_;
   // and so the tries of remainders that keys point to
   counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> known_;
+  counted::unordered_map<std::uint32_t, counted::string> structures_;  // by expression; not many bytes
+  std::size_t bytes_of_structures_ = 0;
 };
 
 }  // namespace tokamata

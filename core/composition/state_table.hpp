@@ -1,8 +1,6 @@
 // What is known of states, by their numbers: a list that grows with the automaton.
 #pragma once
 
-#include <algorithm>
-
 #include "common/check.hpp"
 #include "common/memory_account.hpp"
 #include "expression/byte_automaton.hpp"
@@ -18,7 +16,7 @@ class StateTable {
   // Good until the next call.
   Entry& operator[](StateId state) {
     TOKAMATA_CHECK(state.value < automaton_.state_count(), "a state is one of the automaton's");
-    if (state.value >= entries_.size()) entries_.resize(std::max(automaton_.state_count(), 2 * entries_.size()));
+    if (state.value >= entries_.size()) entries_.resize(automaton_.state_count());
     return entries_[state.value];
   }
   // Null where nothing was noted of this state or a later one.
@@ -28,7 +26,7 @@ class StateTable {
 
  private:
   const ByteAutomaton& automaton_;
-  counted::vector<Entry> entries_;
+  counted::deque<Entry> entries_;  // nothing is moved where it grows, which would take as long as a mask
 };
 
 }  // namespace tokamata

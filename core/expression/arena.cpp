@@ -14,7 +14,7 @@ namespace tokamata {
 // Adds one pattern, whose trees may share parts.
 class Arena::Reader {
  public:
-  Reader(Arena& arena, Budget& budget) : arena_(arena), budget_(budget) {}
+  Reader(Arena& arena, Budget& budget, Added& added) : arena_(arena), budget_(budget), added_(added) {}
 
   ExpressionId add(const Expression& tree) {
     budget_.step();
@@ -71,10 +71,17 @@ class Arena::Reader {
 
   Arena& arena_;
   Budget& budget_;
-  std::unordered_map<const Expression*, ExpressionId> added_;
+  Added& added_;
 };
 
-ExpressionId Arena::add(const Expression& pattern, Budget& budget) { return Reader(*this, budget).add(pattern); }
+ExpressionId Arena::add(const Expression& pattern, Budget& budget) {
+  Added added;
+  return add(pattern, budget, added);
+}
+
+ExpressionId Arena::add(const Expression& pattern, Budget& budget, Added& added) {
+  return Reader(*this, budget, added).add(pattern);
+}
 
 // Problem.  What follows free text that is a complement, or stands beside it, is known to live by a search alone
 // (ExpressionNode::constrained).  Masks of rules are made where that is not so: a JSON text before such free text would

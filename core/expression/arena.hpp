@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "expression/analyses.hpp"
@@ -61,6 +62,10 @@ class Arena {
 
   // Adds a pattern, in normal form.
   ExpressionId add(const Expression& pattern, Budget& budget);
+  // The same for who goes on where a budget stopped it: `added` has what was added of the pattern until then.  Good
+  // until expressions get other numbers.
+  using Added = std::unordered_map<const Expression*, ExpressionId>;
+  ExpressionId add(const Expression& pattern, Budget& budget, Added& added);
   // Frees every expression that is not part of a root (compaction.hpp).  Returns the new number of each expression that
   // stays, by its old number.  If it throws, nothing has changed.
   std::vector<ExpressionId> keep_only(std::span<const ExpressionId> roots);

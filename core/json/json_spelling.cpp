@@ -207,11 +207,14 @@ std::optional<std::uint32_t> take_code_point(std::string_view& text) {
   return value;
 }
 
-class Speller {
+}  // namespace
+
+class JsonSpelling::Speller {
  public:
   explicit Speller(bool any) : any_(any), code_point_(spelled_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}, any)) {}
 
-  ExpressionPtr whole(const ExpressionPtr& texts) {
+  ExpressionPtr whole(const ExpressionPtr& texts, Budget& budget) {
+    budget_ = &budget;
     Spelled result = spelled(texts, true);
     if (!result.exact) result.expression = Expression::intersection({all_, std::move(result.expression)});
     return Expression::scope(std::move(result.expression));
@@ -228,6 +231,7 @@ class Speller {
   Spelled spelled(const ExpressionPtr& expression, bool last) {
     auto& known = known_[last];
     if (const auto place = known.find(expression.get()); place != known.end()) return place->second;
+    budget_->step();
     Spelled result = std::visit([&](const auto& node) { return of(node, last); }, expression->node());
     if (!result.exact && !last) result = {Expression::intersection({all_, std::move(result.expression)}), true};
     known.emplace(expression.get(), result);
@@ -373,6 +377,7 @@ class Speller {
   }
 
   bool any_;
+  Budget* budget_ = nullptr;         // of the call
   std::vector<ExpressionPtr> kept_;  // what was made and spelled: known_ is by address
   ExpressionPtr code_point_;         // any one
   ExpressionPtr all_ = Expression::repetition(code_point_, 0, kUnbounded, -1);
@@ -380,6 +385,8 @@ class Speller {
   std::map<const CodePointAutomaton*, ExpressionPtr> classes_;
   std::map<std::uint32_t, ExpressionPtr> code_points_;
 };
+
+namespace {
 
 // Whether code points that writers escape may occur, expression by expression.
 class EscapedSearch {
@@ -437,6 +444,20 @@ class EscapedSearch {
 
 bool may_be_escaped(const ExpressionPtr& texts) { return EscapedSearch().in(texts); }
 
-ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any) { return Speller(any).whole(texts); }
+JsonSpelling::JsonSpelling(ExpressionPtr texts, bool any)
+    : texts_(std::move(texts)), speller_(std::make_unique<Speller>(any)) {}
+JsonSpelling::JsonSpelling(JsonSpelling&&) noexcept = default;
+JsonSpelling& JsonSpelling::operator=(JsonSpelling&&) noexcept = default;
+JsonSpelling::~JsonSpelling() = default;
+
+const ExpressionPtr& JsonSpelling::whole(Budget& budget) {
+  if (!whole_) whole_ = speller_->whole(texts_, budget);
+  return whole_;
+}
+
+ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any) {
+  Budget budget(Limits(), nullptr, 0);
+  return JsonSpelling(texts, any).whole(budget);
+}
 
 }  // namespace tokamata::json

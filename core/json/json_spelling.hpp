@@ -31,14 +31,34 @@
 
 #include <memory>
 
+#include "common/limits.hpp"
 #include "expression/expression_ptr.hpp"
 #include "expression/string_automaton.hpp"
 
 namespace tokamata::json {
 
-// The spellings of the texts.  `any`: all that JSON allows, instead of the plain one.
-// Throws std::invalid_argument where the expression has control tokens or edges of tokens, which are
-// no text, or literals that are not UTF-8.
+// The spellings of some texts.  That of `date-time` takes a millisecond: what was spelled when a Budget stopped it is not
+// spelled again.
+class JsonSpelling {
+ public:
+  // `any`: all that JSON allows, instead of the plain one.
+  JsonSpelling(ExpressionPtr texts, bool any);
+  JsonSpelling(JsonSpelling&&) noexcept;
+  JsonSpelling& operator=(JsonSpelling&&) noexcept;
+  ~JsonSpelling();
+
+  // Throws std::invalid_argument where the expression has control tokens or edges of tokens, which are
+  // no text, or literals that are not UTF-8.
+  const ExpressionPtr& whole(Budget& budget);
+
+ private:
+  class Speller;
+  ExpressionPtr texts_;
+  std::unique_ptr<Speller> speller_;
+  ExpressionPtr whole_;  // null: it is not finished
+};
+
+// The same for who does not stop.
 ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any);
 
 // The same for an automaton of strings; states that are inside a code point stay as they are.

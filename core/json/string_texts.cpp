@@ -5,7 +5,6 @@
 #include "common/memoized.hpp"
 #include "expression/expression.hpp"
 #include "expression/string_automaton.hpp"
-#include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
@@ -33,8 +32,13 @@ ExpressionId StringTexts::writable(ExpressionId strings, const Work& work) {
 
 ExpressionId StringTexts::spelled(LanguageId language, bool wanted, const Work& work) {
   const bool any = spelling_ == Spelling::Any || (spelling_ == Spelling::Natural && (!wanted || is_escaped(language)));
-  return memoized(spelled_, std::uint64_t{language.value} << 1 | (any ? 1 : 0), [&] {
-    return work.arena.add(*spelled_in_json(formulas_.table().texts(language), any), work.budget);
+  const std::uint64_t key = std::uint64_t{language.value} << 1 | (any ? 1 : 0);
+  return memoized(spelled_, key, [&] {
+    if (!unfinished_ || unfinished_->key != key)
+      unfinished_.emplace(key, JsonSpelling(formulas_.table().texts(language), any), Arena::Added());
+    const ExpressionId all = work.arena.add(*unfinished_->spelling.whole(work.budget), work.budget, unfinished_->added);
+    unfinished_.reset();
+    return all;
   });
 }
 
@@ -83,6 +87,7 @@ ExpressionId StringTexts::without(ExpressionId language, const std::vector<std::
 
 void StringTexts::forget_expressions() {
   universe_.reset();
+  unfinished_.reset();
   release(spelled_);
   release(unspelled_);
 }

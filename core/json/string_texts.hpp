@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/json_spelling.hpp"
 #include "json/languages.hpp"
 #include "json/set_formulas.hpp"
 #include "json/text_lengths.hpp"
@@ -48,6 +49,11 @@ class StringTexts {
   struct Universe {
     ExpressionId strings, writable;
   };
+  struct Unfinished {  // what a budget stopped last
+    std::uint64_t key;
+    JsonSpelling spelling;
+    Arena::Added added;
+  };
   bool may_escape_all() const { return spelling_ != Spelling::Plain; }
   const Universe& universe(const Work& work);
 
@@ -55,6 +61,7 @@ class StringTexts {
   Spelling spelling_;
   ExpressionPtr within_;
   std::optional<Universe> universe_;
+  std::optional<Unfinished> unfinished_;
   counted::unordered_map<std::uint64_t, ExpressionId> spelled_;  // by language, and whether in any spelling
   counted::unordered_map<std::uint32_t, ExpressionId> unspelled_;
   counted::unordered_map<std::uint32_t, bool> escaped_;  // by language

@@ -33,6 +33,7 @@
 #include "following/follower.hpp"
 #include "following/thought.hpp"
 #include "matching/history.hpp"
+#include "matching/unfinished_masks.hpp"
 
 namespace tokamata {
 
@@ -143,6 +144,7 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   // Those of destroyed matchers stay until the next sweep, so that a destructor never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;
+  UnfinishedMasks unfinished_;
   std::uint64_t collections_ = 0;  // how often states were freed
   bool has_read_masks_ = false;    // of a file (kept_masks.hpp), whose masks may be wrong
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/hash.hpp"
 #include "matching/work.hpp"
 
 namespace tokamata {
@@ -203,22 +204,47 @@ MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget, Ve
   return with_own_stops(follower().mask(place, left, budget, verified), place);
 }
 
+namespace {
+
+// Places that need the same work have the same; others may.
+std::uint64_t hash_of(const Place& place) {
+  std::uint64_t hash = mix(place.at.state.value, place.thought.value);
+  for (const Hypothesis& h : place.canonical.hypotheses)
+    hash = mix(mix(mix(hash, h.guess), h.place), place.canonical.last.value);
+  return hash;
+}
+
+}  // namespace
+
 MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadline& deadline, Budget& budget) {
   if (MaskPtr known = known_mask(place, left)) return {std::move(known), true};
   const Vocabulary& vocabulary = constraint_->vocabulary();
   VerifiedTokens verified(vocabulary.words());
+  UnfinishedMasks& unfinished = states().unfinished_;
+  const std::uint64_t key = hash_of(place);
+  const bool is_kept = !at_least_;  // others are made anew for each number of tokens
+  const Deadline extended = is_kept ? unfinished.extended(key, deadline) : deadline;
+  const auto time_left = [&] { return extended.at - Deadline::Clock::now(); };
+  const auto is_over = [](const LimitExceeded& error) { return error.limit == "deadline_seconds"; };
   try {
+    const auto for_closing = std::max<Deadline::Clock::duration>(time_left() / 3, kGrace);
+    budget.set_deadline({Deadline::Clock::now() + for_closing, deadline.seconds});
     if (const std::optional<TokenId> closing = follower().closing_token(place, left, false, budget))
       verified.add(closing->value);
-    // What is known is put together within the time that is given, or nearly so.
-    const Deadline::Clock::duration time_left = deadline.at - Deadline::Clock::now();
-    budget.set_deadline(
-        {deadline.at - std::min<Deadline::Clock::duration>(time_left / 3, std::chrono::microseconds(60)),
-         deadline.seconds});
-    budget.check();
-    return {mask_at(place, left, budget, &verified), true};
   } catch (const LimitExceeded& error) {
-    if (error.limit != "deadline_seconds") throw;
+    if (!is_over(error)) throw;  // canonical tokens of a closing text may take longer than the mask
+  }
+  try {
+    // What is known is put together within the time that is given, or nearly so.
+    const auto to_hand_over = std::min<Deadline::Clock::duration>(time_left() / 2, kToHandOver);
+    budget.set_deadline({extended.at - to_hand_over, deadline.seconds});
+    budget.check();
+    MaskPtr whole = mask_at(place, left, budget, &verified);
+    unfinished.note_whole(key);
+    return {std::move(whole), true};
+  } catch (const LimitExceeded& error) {
+    if (!is_over(error)) throw;
+    if (is_kept) unfinished.note_unfinished(key);
     Mask some{Mask::kNoSerial, count_bits(verified.row()), 0, MaskBits(verified.row())};
     some.set_bits = some.open_tokens;
     if (accepts(place)) add_stops(vocabulary, some);

@@ -176,8 +176,8 @@ class Matcher {
   MaskPtr with_own_stops(MaskPtr mask, const Place& place);
   // The mask with a budget, the stop token not counted; kNoTokens: without one.
   MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget, VerifiedTokens* verified = nullptr);
-  // The same, or what is known of it when the budget's deadline is over.  The deadline is `deadline` from the moment on
-  // when a closing text is known.
+  // The same, or what is known of it when time is up.  A third of the time is for the token of a closing text, as far
+  // as that takes so long.
   MadeMask some_mask_at(const Place& place, TokenCount left, const Deadline& deadline, Budget& budget);
   std::optional<std::vector<TokenId>> closing_tokens(Budget& budget);
   // Null: not known yet.
@@ -185,7 +185,7 @@ class Matcher {
   bool accepts(const Place& place) { return place.is_stopped() || follower().accepts(place); }
   std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);
 
-  static constexpr std::chrono::microseconds kGrace{50};
+  static constexpr std::chrono::microseconds kGrace{50}, kToHandOver{100};
 
   struct OwnStops {
     std::vector<TokenId> tokens;  // in order

@@ -205,6 +205,32 @@ TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
   CHECK(12 * endless > count);
 }
 
+// However little a call may do, the next one goes on where it was stopped, and in the end all is spelled and added.
+TEST(a_spelling_goes_on_where_it_was_stopped) {
+  using tokamata::Arena, tokamata::Budget, tokamata::Deadline, tokamata::LimitExceeded;
+  std::vector<TreePtr> words;
+  for (int i = 0; i < 300; ++i) words.push_back(sequence({star(text("a" + std::to_string(i))), text("n")}));
+  const ExpressionPtr texts = engine::expression_of(choice(words));
+  tokamata::json::JsonSpelling spelling(texts, true);
+  Arena arena(tokamata::ByteSet::range(0, 255), 4, 1000);
+  Arena::Added added;
+  const auto finish = [&](Budget& budget) { return arena.add(*spelling.whole(budget), budget, added); };
+  std::size_t calls = 0;
+  std::optional<tokamata::ExpressionId> found;
+  while (!found) {
+    ++calls;  // and so some call gets far enough
+    Budget budget({}, nullptr, 0, Deadline::after(1e-6 * static_cast<double>(calls)));
+    try {
+      found = finish(budget);
+    } catch (const LimitExceeded& error) {
+      CHECK(error.limit == "deadline_seconds");
+    }
+  }
+  CHECK(calls > 3);
+  Budget budget({}, nullptr, 0);
+  CHECK(*found == arena.add(*spelled_in_json(texts, true), budget));
+}
+
 TEST(what_is_no_text_is_not_spelled) {
   for (const TreePtr& tree :
        {control("<a>"), one_token({{0, 255}}), text("\xc3"), text("\xe9z"), text("\xf4\x90\x80\x80")})

@@ -158,6 +158,30 @@ std::string shown(const Attack& attack, const Outcome& outcome) {
 
 // ---- limits -----------------------------------------------------------------------------------
 
+// From the third time on twice the time, and so on, up to two milliseconds; then as at first.
+TEST(masks_that_stay_unfinished_get_more_time) {
+  using tokamata::Deadline, tokamata::UnfinishedMasks;
+  const Deadline deadline{Deadline::Clock::now(), 0.0002};
+  const auto more = [&](const UnfinishedMasks& masks, std::uint64_t place) {
+    return std::chrono::round<std::chrono::microseconds>(masks.extended(place, deadline).at - deadline.at).count();
+  };
+  UnfinishedMasks masks;
+  std::vector<std::int64_t> found;
+  for (int i = 0; i < 20; ++i) {
+    found.push_back(more(masks, 7));
+    masks.note_unfinished(7);
+    CHECK(more(masks, 8) == 0);
+  }
+  CHECK(found == std::vector<std::int64_t>({0, 0, 200, 600, 1400, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  masks.note_whole(7);
+  CHECK(more(masks, 7) == 0);
+  masks.note_unfinished(7);
+  masks.note_unfinished(7);
+  CHECK(more(masks, 7) == 200);
+  const Deadline long_one{deadline.at, 0.05};
+  CHECK(masks.extended(7, long_one).at == long_one.at);
+}
+
 TEST(explosions_stop_at_the_number_of_states) {
   const Tokens tokens = attack_tokens();
   unsigned stopped = 0;
