@@ -106,13 +106,17 @@ class Options:
         """
         given = (self.logit_bias or {}).items()
         banned = checked_list("banned_tokens", self.banned_tokens, "a list of token ids")
-        by_token = {vocabulary._checked_id(token): float(value) for token, value in given}
+        by_token = {vocabulary._checked_id(token): _checked_bias(token, value) for token, value in given}
         return Bias(by_token | {vocabulary._checked_id(token): -math.inf for token in banned})
 
     def pace(self) -> Pace:
         """The clock of the call, from now on."""
         paces = self.policy is None or self.policy.on_deadline == "finish"
-        return Pace(self.deadline_seconds, self.step_seconds, paces=paces)
+        return Pace(self._seconds("deadline_seconds"), self._seconds("step_seconds"), paces=paces)
+
+    def _seconds(self, name: str) -> float | None:
+        given = getattr(self, name)
+        return None if given is None else checked_number(name, given, 0.0, _MOST_SECONDS)
 
     def __post_init__(self) -> None:
         if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
@@ -132,8 +136,7 @@ class Options:
         expected = "a mapping from token ids to numbers"
         checked_instance("logit_bias", self.logit_bias, (Mapping, type(None)), expected)
         for token, value in (self.logit_bias or {}).items():
-            if value != -math.inf:  # which bans a token
-                checked_number(f"logit_bias[{token!r}]", value, -_LARGEST_BIAS, _LARGEST_BIAS)
+            _checked_bias(token, value)
         if len(self.stop_texts) > _MOST_STOPS:
             raise ArgumentError("stop", f"{len(self.stop_texts):,} texts", f"at most {_MOST_STOPS:,}")
         for each in self.stop_texts:
@@ -141,11 +144,17 @@ class Options:
                 raise ArgumentError("stop", shown_argument(each), f"texts of 1 to {_LONGEST_STOP:,} bytes")
         checked_instance("policy", self.policy, (Policy, type(None)), "a Policy, or None")
         for name in ("deadline_seconds", "step_seconds"):
-            if (seconds := getattr(self, name)) is not None:
-                checked_number(name, seconds, 0.0, _MOST_SECONDS)
+            self._seconds(name)
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")
+
+
+def _checked_bias(token: Any, value: Any) -> float:
+    """What is added to the logit of a token; minus infinity bans it."""
+    name = f"logit_bias[{shown_argument(token)}]"
+    bias = checked_number(name, value, -math.inf, _LARGEST_BIAS)
+    return bias if bias == -math.inf else checked_number(name, bias, -_LARGEST_BIAS, _LARGEST_BIAS)
 
 
 def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:

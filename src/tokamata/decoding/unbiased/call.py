@@ -140,13 +140,14 @@ def sample(
     checked_instance(
         "constraint", constraint, (Constraint, CompiledConstraint), "a constraint, compiled or not"
     )
-    if not 0 < checked_number("temperature", temperature, 0) < float("inf"):
+    temperature = checked_number("temperature", temperature, 0)
+    if not 0 < temperature < float("inf"):
         raise ArgumentError(
             "temperature", str(temperature), "a number above 0", "write generate(…, greedy=True)"
         )
     if seed is not None:
         checked_whole("seed", seed, 0, 1 << 64)
-    checked_number("resample_below", resample_below, 0, 1)
+    resample_below = checked_number("resample_below", resample_below, 0, 1)
     if max_forward_passes is not None:
         checked_whole("max_forward_passes", max_forward_passes, 1)
     checked_whole("memory_bytes", memory_bytes, 1, 1 << 63)

@@ -131,7 +131,7 @@ def probabilities(
     expected = "a constraint, compiled or not"
     checked_instance("constraint", constraint, (Constraint, CompiledConstraint), expected)
     if bound is not None:
-        checked_number("bound", bound, 0.0, 1.0)
+        bound = checked_number("bound", bound, 0.0, 1.0)
     passes = checked_whole("max_forward_passes", max_forward_passes, 1, 1 << 62)
     checked_choice("end", end, ("complete", "stop"))
     batch = checked_whole("batch_size", batch_size, 1, _MOST_BATCH)
