@@ -92,6 +92,54 @@ def test_what_a_closing_writes_before_a_stop_text_is_recorded() -> None:
         result.parse_with_probabilities()
 
 
+@pytest.mark.parametrize(
+    ("begin", "pattern", "banned", "stop", "shadow_bytes", "kept", "parts"),
+    [
+        # A token that the model does not draw goes on beyond the stop text.
+        ("", "o|one", "o", "n", 0, "o", [("closing", 0, b"o")]),
+        ("", "o|one", "o", "n", 8, "o", [("shadow", 0, b"o")]),
+        ("", "xo|xone", "o", "n", 0, "xo", [("closing", 0, b"xo")]),
+        # The model has begun the stop text, and it is completed without the model.
+        ("xa", "x|xabc", "", "abc", 0, "x", [("closing", 1, b"")]),
+        ("xa", "x|xabc", "", "abc", 8, "x", [("shadow", 1, b""), ("shadow", 1, b"")]),
+        ("éabc", "éa|éabcde", "", "bcd", 0, "éa", [("closing", 3, b"")]),
+        ("éabc", "éa|éabcde", "", "bcd", 8, "éa", [("shadow", 3, b"")]),
+    ],
+)
+def test_switches_are_bytes_of_the_text(
+    begin: str, pattern: str, banned: str, stop: str, shadow_bytes: int, kept: str, parts: Any
+) -> None:
+    tokens = spelled(WORDS, begin)
+    result = tk.generate(
+        Wishes(WORDS, tokens, set(range(len(tokens), 1000))),
+        WORDS,
+        "a",
+        tk.regex(pattern),
+        banned_tokens=spelled(WORDS, banned),
+        stop=stop,
+        greedy=True,
+        policy=tk.Policy(shadow_bytes=shadow_bytes),
+        probabilities=True,
+    )
+    assert isinstance(result, tk.Generation)
+    assert (result.text, result.stop_text) == (kept, stop)
+    assert [(switch.state, switch.where, switch.data) for switch in result.switches] == parts
+    with pytest.raises(tk.GenerationError, match="switches"):  # the model has not chosen where it ends
+        result.parse_with_probabilities()
+
+
+def test_switches_of_an_abstention_are_of_its_text() -> None:
+    """The detour has begun a code point, which the text so far does not show."""
+    policy = tk.Policy(shadow_bytes=1, repair=False)
+    result = tk.generate(dead(BYTES), BYTES, "x", tk.regex("xé{20}"), policy=policy)
+    assert isinstance(result, tk.Abstention)
+    shown = result.partial.encode()
+    assert (result.where, len(shown)) == (8, 7)  # eight detours of one byte
+    assert b"".join(switch.data for switch in result.switches) == shown
+    for switch in result.switches:
+        assert shown[switch.where :].startswith(switch.data)
+
+
 def test_bans_that_play_no_part_do_not_shorten_a_text() -> None:
     constraint = tk.regex('"[a]*"')
     banned = [token_id(BYTES, "~")]

@@ -137,7 +137,9 @@ class Switch:
             model; ``"repair"``: the repaired text.
         cause: why.
         where: the byte of the text at which it begins.
-        data: the bytes that were written; of a repair the whole text.
+        data: the bytes of the text that were written so; of a repair the whole text.  There are none where
+            the part only completes a stop text, which is not in the text, or begins a code point that the
+            text does not complete.
         log_probability: natural logarithm of what the model gives to these bytes (shadow); 0 otherwise.
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
@@ -91,6 +91,33 @@ class Task(Generic[_T]):
         return self.max_new_tokens + bool(self.healed)
 
 
+@dataclass
+class _Part:
+    """A part of a text that the model does not draw, while it is written.
+
+    Attributes:
+        state, cause: as in :class:`Switch`.
+        pieces: for each token the byte of the text at which it begins, its bytes there, and what it adds to
+            the log-probability.
+    """
+
+    state: Literal["shadow", "closing"]
+    cause: Cause
+    pieces: list[tuple[int, bytes, float]] = field(default_factory=list)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has bytes of the text; those of the healed end of the prompt are none."""
+        return any(data for _, data, _ in self.pieces)
+
+    def switch(self, end: int) -> Switch:
+        """The part up to a byte of the text, the end of what is shown; perhaps nothing is left of it."""
+        where = min(self.pieces[0][0], end)
+        data = b"".join(data for _, data, _ in self.pieces)[: end - where]
+        share = sum((share for begin, _, share in self.pieces if begin < end), 0.0)
+        return Switch(self.state, self.cause, where, data, share)
+
+
 class Row(Generic[_T]):
     """A text, token by token.
 
@@ -120,7 +147,7 @@ class Row(Generic[_T]):
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
-        self._switches: list[Switch] = []
+        self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
         self._meets_bans = False  # whether a mask has allowed banned tokens
@@ -351,23 +378,25 @@ class Row(Generic[_T]):
             else:
                 self._abstain(cause)
             return
-        self._note("shadow", cause, found.data, sum(found.log_probabilities))
         self._follow(found.start)
-        for token, share in zip(found.tokens, found.log_probabilities, strict=True):
-            yield self._write(token, share)
-            if self.result is not None:  # at a stop text
-                return
+        yield from self._write_part("shadow", cause, found.tokens, found.log_probabilities)
+        if self.result is not None:  # at a stop text
+            return
         if found.back is None:
             self._finish("policy")
         else:
             self._follow(found.back)
 
-    def _note(
-        self, state: Literal["shadow", "closing"], cause: Cause, data: bytes, log_probability: float = 0.0
-    ) -> None:
-        """Records what is about to be written without the model, less the healed end of the prompt."""
-        if new := data[self._text.to_skip :]:
-            self._switches.append(Switch(state, cause, len(self._text.data), new, log_probability))
+    def _write_part(
+        self, state: Literal["shadow", "closing"], cause: Cause, tokens: list[int], shares: list[float]
+    ) -> Iterator[Step]:
+        """Write tokens that the model does not draw, up to a stop text."""
+        part = _Part(state, cause)
+        self._parts.append(part)
+        for token, share in zip(tokens, shares, strict=True):
+            yield self._write(token, share, part=part)
+            if self.result is not None:
+                return
 
     def _follow(self, matcher: Matcher) -> None:
         """Go on with another matcher at the same place; the events so far are those of the one before."""
@@ -387,13 +416,10 @@ class Row(Generic[_T]):
         if closing is None or len(closing.tokens) > self.tokens_left:
             self._abstain(cause)
             return
-        self._note("closing", cause, b"".join(self._vocabulary[token] or b"" for token in closing.tokens))
         self._follow(closing.start)
-        for token in closing.tokens:
-            yield self._write(token, 0.0)
-            if self.result is not None:  # at a stop text
-                return
-        self._finish("deadline" if cause == "deadline" else "policy")
+        yield from self._write_part("closing", cause, closing.tokens, [0.0] * len(closing.tokens))
+        if self.result is None:  # otherwise at a stop text
+            self._finish("deadline" if cause == "deadline" else "policy")
 
     def _ends(self) -> bool:
         """End the text if nothing can follow or the budget is used up; returns whether it has ended."""
@@ -423,15 +449,22 @@ class Row(Generic[_T]):
             if self.matcher is not None and not self.matcher.advance(token):
                 raise GenerationError(f"token {token} was drawn although the mask does not allow it")
 
-    def _write(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
-        """Follow a token, and add it to the text."""
-        self._advance(token)
-        return self._append(token, log_probability, jumped=jumped)
+    def _write(
+        self, token: int, log_probability: float, *, jumped: bool = False, part: _Part | None = None
+    ) -> Step:
+        """Follow a token, and add it to the text, without its bytes that repeat the healed end of the prompt.
 
-    def _append(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
-        """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
+        Args:
+            token: the token.
+            log_probability: of it.
+            jumped: whether it is certain.
+            part: the part that the model does not draw, if it is of one.
+        """
+        self._advance(token)
         data = self._vocabulary[token] or b""
         new = self._text.skipped(data)
+        if part is not None:
+            part.pieces.append((len(self._text.data), new, log_probability))
         if not self._text.is_behind and not self._task.is_matched_throughout:
             self.matcher = None
         if self._record is not None:
@@ -487,7 +520,7 @@ class Row(Generic[_T]):
             self.drafted,
             self.accepted,
             self._text.stop_text,
-            tuple(self._switches),
+            self._switches(),
             None,
             self._controlled.compiled if self._controlled is not None else None,
             self._record,
@@ -496,6 +529,11 @@ class Row(Generic[_T]):
         if is_whole:
             with Clock(self._timing, "repair_seconds"):
                 self.result = self._task.recovery.judged(generation, self._pace.seconds_left())
+
+    def _switches(self) -> tuple[Switch, ...]:
+        """The parts that the model did not draw, of the text as it is shown."""
+        end = len(self._text.text.encode())
+        return tuple(part.switch(end) for part in self._parts if part.has_text)
 
     def _abstain(self, cause: Cause) -> None:
         if self._task.recovery.policy is None:
@@ -518,6 +556,6 @@ class Row(Generic[_T]):
             self._tokens,
             completion,
             self._task.prompt,
-            tuple(self._switches),
+            self._switches(),
             self._timing,
         )
