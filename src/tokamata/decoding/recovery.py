@@ -10,7 +10,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -96,22 +96,35 @@ class Recovery(Generic[_T]):
         """Whether a mask allows a banned token."""
         return bool((row & self._banned_row).any())
 
-    def cause(self, matcher: Matcher | None, budget: int) -> Cause:
+    def cause(self, matcher: Matcher | None, budget: int, seconds_left: float | None) -> Cause:
         """Why no token was left, where ``budget`` more may be written."""
         if matcher is None:
             return "banned" if len(self.banned) >= self.vocabulary.width else "logits"
         row = allocate_mask(1, self.vocabulary.width)[0]
-        matcher.fill_mask(row, budget)
+        try:
+            matcher.fill_mask(row, budget, deadline_seconds=seconds_left, on_deadline="some")
+        except LimitExceeded as error:
+            if error.limit != "deadline_seconds":
+                raise
+            return "deadline"
         return "logits" if self._count(row) > 0 else "banned"
 
-    def detour(self, matcher: Matcher, tokens: Sequence[int], logits: Any, budget: int) -> Detour | None:
-        """The way by bytes to where tokens follow again; ``None``: there is none.
+    def detour(
+        self,
+        matcher: Matcher,
+        tokens: Sequence[int],
+        logits: Any,
+        budget: int,
+        seconds_left: Callable[[], float | None],
+    ) -> Detour | None:
+        """The way by bytes to where tokens follow again; ``None``: there is none, or none was found in time.
 
         Args:
             matcher: that of the text.
             tokens: the text so far.
             logits: of the model there, ``[width]``, without a mask.
             budget: how many tokens may still be written.
+            seconds_left: the time that is left, 0 at least; ``None``: any.
         """
         policy = self.policy
         if policy is None or policy.shadow_bytes == 0:
@@ -127,7 +140,8 @@ class Recovery(Generic[_T]):
                 budget,
                 policy.shadow_bytes,
                 policy.candidates,
-                lambda here, left: self._resumed(matcher.compiled, here, left),
+                lambda here, left: self._resumed(matcher.compiled, here, left, seconds_left()),
+                seconds_left,
             )
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
@@ -260,7 +274,9 @@ class Recovery(Generic[_T]):
         start = relaxed.matcher(min_tokens=self.least)
         return start if start.advance_all(tokens) else None
 
-    def _resumed(self, compiled: CompiledConstraint[Any], here: Matcher, budget: int) -> Matcher | None:
+    def _resumed(
+        self, compiled: CompiledConstraint[Any], here: Matcher, budget: int, seconds: float | None
+    ) -> Matcher | None:
         """The matcher with which a text goes on, if enough tokens are left; ``None`` otherwise.
 
         Canonical tokenization begins afresh: after the tokens that the tokenizer writes for the text so far.
@@ -281,7 +297,7 @@ class Recovery(Generic[_T]):
                 return None
         row = allocate_mask(1, self.vocabulary.width)[0]
         try:
-            resumed.fill_mask(row, budget)
+            resumed.fill_mask(row, budget, deadline_seconds=seconds)
         except BudgetError:
             return None
         return resumed if self._count(row) >= self.policy.resync else None

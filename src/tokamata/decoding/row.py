@@ -360,7 +360,10 @@ class Row(Generic[_T]):
             NoTokenError: there is no policy.
         """
         recovery = self._task.recovery
-        cause = recovery.cause(self.matcher, self.tokens_left)
+        cause = recovery.cause(self.matcher, self.tokens_left, self._pace.seconds_of_step())
+        if cause == "deadline":
+            yield from self.end_at_deadline()
+            return
         if cause == "banned" and self.matcher is not None and self.matcher.is_accepting:
             self._finish("length")  # only a stop token could follow, and it is banned
             return
@@ -371,9 +374,13 @@ class Row(Generic[_T]):
         found = None
         if self.matcher is not None and self._detours <= _MOST_DETOURS:
             with Clock(self._timing, "backoff_seconds"):
-                found = recovery.detour(self.matcher, self._tokens, logits, self.tokens_left)
+                found = recovery.detour(
+                    self.matcher, self._tokens, logits, self.tokens_left, self._pace.seconds_of_step
+                )
         if found is None:
-            if recovery.policy.repair and self.matcher is not None:
+            if self._pace.seconds_of_step() == 0:
+                yield from self.end_at_deadline()
+            elif recovery.policy.repair and self.matcher is not None:
                 yield from self._close(cause)
             else:
                 self._abstain(cause)

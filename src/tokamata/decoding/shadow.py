@@ -21,7 +21,8 @@ shortest completion does.  Ties go to the shorter string, then to the smaller on
 
 Source.  Xu, *OIP-CAD*, section 5.2 and listing 1, which leaves ``logp_byte`` open, moves the state by a byte
 that no token writes, and returns only at two legal tokens (``docs/errata.md``).
-Cost.  At most ``_MOST_NODES`` masks.  The logits are sorted by text once, O(width).
+Cost.  At most ``_MOST_NODES`` masks, in the time that is left.  When it is over there is no second-best way:
+the first end that is found is the result.  The logits are sorted by text once, O(width).
 """
 
 # torch is the caller's, hence `Any` for tensors.
@@ -79,6 +80,7 @@ def detour(
     most_bytes: int,
     candidates: int | None,
     resumed: Callable[[Matcher, int], Matcher | None],
+    seconds_left: Callable[[], float | None] = lambda: None,
 ) -> Detour | None:
     """The most probable way back to where tokens follow, or to an accepted text.
 
@@ -91,12 +93,13 @@ def detour(
         candidates: how many bytes are followed from each node, the most probable; ``None``: all.
         resumed: the matcher with which a text goes on from a node, for a budget; ``None``: too few tokens are
             left there.
+        seconds_left: the time that is left for the search; ``None``: any.
 
     Returns:
-        The way; ``None`` if none was found.
+        The way; ``None`` if none was found, or the time was over between two nodes.
 
     Raises:
-        LimitExceeded, Cancelled: the constraint's work was stopped.
+        LimitExceeded, Cancelled: the constraint's work was stopped; also where the time was over in a mask.
     """
     masses = _masses_of(vocabulary)
     mass = masses.of(logits)
@@ -105,7 +108,7 @@ def detour(
     # them, and the matcher before the last.
     queue: list[tuple[float, int, bytes, list[int], list[float], Matcher]] = [(0.0, 0, b"", [], [], matcher)]
     for _ in range(_MOST_NODES):
-        if not queue:
+        if not queue or seconds_left() == 0:
             return None
         cost, _, data, tokens, costs, before = heapq.heappop(queue)
         here = before.fork()
@@ -116,7 +119,7 @@ def detour(
                 shares = [last - cost for last, cost in zip([0.0, *costs], costs, strict=False)]
                 return Detour(matcher, tokens, data, shares, back)
         try:
-            here.fill_mask(row, budget - len(tokens))
+            here.fill_mask(row, budget - len(tokens), deadline_seconds=seconds_left())
         except BudgetError:
             continue
         steps = [(data + (vocabulary[token] or b""), token) for token in masses.shortest(row)]
@@ -124,7 +127,7 @@ def detour(
         if likely:
             priced = [(-math.log(-share), text, token) for share, text, token in likely[:candidates]]
         else:
-            closing = here.shortest_completion()[:1]
+            closing = here.shortest_completion(deadline_seconds=seconds_left())[:1]
             priced = [(cost, data + (vocabulary[token] or b""), token) for token in closing]
         for price, text, token in priced:
             if len(text) <= most_bytes:
