@@ -11,13 +11,16 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from tokamata.constraints.extension_constraints import control_token
 from tokamata.constraints.text_constraints import literal
 from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
 from tokamata.decoding.shadow import Detour, detour
+from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
     AlgebraError,
     BudgetError,
@@ -31,7 +34,7 @@ from tokamata.errors import (
     UnspellableError,
 )
 from tokamata.matching.masks import allocate_mask
-from tokamata.matching.matchers import CompiledConstraint, Matcher, OnNoncanonical
+from tokamata.matching.matchers import CompiledConstraint, Matcher
 from tokamata.resources.locks import kept_property
 from tokamata.validators.validator import Validator, first_refusal
 
@@ -64,7 +67,7 @@ class Recovery(Generic[_T]):
     Attributes:
         constraint: the caller's constraint.
         context: the tokens that the text's matcher began after.
-        on_noncanonical: what becomes of a context that is not canonical.
+        spelling: the bytes of the text's tokens.
         least: the least number of tokens of a text.
         vocabulary: the vocabulary less the banned tokens.
         banned: the banned tokens.
@@ -74,7 +77,7 @@ class Recovery(Generic[_T]):
 
     constraint: Constraint[_T] | CompiledConstraint[_T] | None
     context: Sequence[int]
-    on_noncanonical: OnNoncanonical
+    spelling: Spelling
     least: int
     vocabulary: Vocabulary
     banned: frozenset[int]
@@ -142,6 +145,7 @@ class Recovery(Generic[_T]):
                 policy.candidates,
                 lambda here, left: self._resumed(matcher.compiled, here, left, seconds_left()),
                 seconds_left,
+                is_start=not tokens and self.spelling.has_start_rule,
             )
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
@@ -165,32 +169,25 @@ class Recovery(Generic[_T]):
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
 
-    def may_end(self, data: bytes, matcher: Matcher | None, tokens: Sequence[int], healed: int) -> bool:
+    def may_end(self, data: bytes, matcher: Matcher | None, kept: int, more: int, *, is_whole: bool) -> bool:
         """Whether a text may end in front of a stop text.
 
         Args:
-            data: what stands before it.
-            matcher: after ``tokens``, which spell it and more; ``None``: the text is free.
-            tokens: those of the text.
-            healed: how many bytes of the tokens are the end of the prompt.
+            data: the text before it.
+            matcher: at the end of what is written; ``None``: the text is free.
+            kept: how many tokens are within ``data``, or within the healed end of the prompt.
+            more: how many tokens come after them.
+            is_whole: whether ``data`` ends where they do, and not within the next token.
         """
         if self.constraint is None or matcher is None:
-            return len(tokens) >= self.least
-        vocabulary = matcher.compiled.vocabulary
-        length = sum(len(vocabulary[token] or b"") for token in tokens) - healed
-        count = 0
-        while length > len(data):
-            count += 1
-            length -= len(vocabulary[tokens[-count]] or b"")
-        if length == len(data):
+            return kept + more >= self.least
+        if is_whole:
             at = matcher.fork()
-            try:
-                at.rollback(count)
-            except RollbackError:  # it begins after these tokens
-                return False
-            return at.is_accepting
-        # Within a token the text alone is judged, which says nothing where control tokens are named.
-        if matcher.has_marks or len(tokens) - count < self.least:
+            with suppress(RollbackError):  # it begins after these tokens
+                at.rollback(more)
+                return at.is_accepting
+        # Otherwise the text alone is judged, which says nothing where control tokens are named.
+        if matcher.has_marks or kept < self.least:
             return False
         constraint, limits = constraint_and_limits(self.constraint)
         return constraint.accepts(data, limits=limits)
@@ -267,10 +264,10 @@ class Recovery(Generic[_T]):
         compiled = matcher.compiled
         if compiled.tokenization == "any":
             return matcher.fork()
-        vocabulary = compiled.vocabulary
-        begins = not self.context or vocabulary[self.context[-1]] is None  # a text, by its decoder's rule
         constraint = cast("Constraint[Any]", compiled.constraint)
-        relaxed = constraint.compile(self.vocabulary, limits=compiled.limits, start_of_text=begins)
+        relaxed = constraint.compile(
+            self.vocabulary, limits=compiled.limits, start_of_text=self.spelling.has_start_rule
+        )
         start = relaxed.matcher(min_tokens=self.least)
         return start if start.advance_all(tokens) else None
 
@@ -288,7 +285,6 @@ class Recovery(Generic[_T]):
                 own = self._canonical(compiled, here.tokens)
                 resumed = compiled.matcher(
                     self.context,
-                    on_noncanonical=self.on_noncanonical,
                     written=here.tokens,
                     canonical=own,
                     min_tokens=self.least,
@@ -303,19 +299,21 @@ class Recovery(Generic[_T]):
         return resumed if self._count(row) >= self.policy.resync else None
 
     def _canonical(self, compiled: CompiledConstraint[Any], tokens: list[int]) -> list[int]:
-        """The tokens that the tokenizer writes for the text so far; those up to a control token stay.
+        """The tokens that the tokenizer writes for the text so far, with its control tokens.
 
         Raises:
-            UnicodeDecodeError: the text ends within a code point.
+            UnicodeDecodeError: the text ends within a code point, or a control token is within one.
             NoncanonicalError, ContextError, UnspellableError: the tokenizer does not write it there.
         """
-        vocabulary = compiled.vocabulary
-        begin = next((n for n in range(len(tokens), 0, -1) if vocabulary[tokens[n - 1]] is None), 0)
-        text = b"".join(vocabulary[token] or b"" for token in tokens[begin:]).decode()
-        whole = literal(text).compile(vocabulary, tokenization="canonical")
-        context = [*self.context, *tokens[:begin]]
-        matcher = whole.matcher(context, on_noncanonical=self.on_noncanonical)
-        return [*tokens[:begin], *matcher.shortest_completion()]
+        whole: Constraint[Any] = literal("")
+        text = b""
+        for token, data in zip(tokens, self.spelling.each(tokens), strict=True):
+            text += data
+            if compiled.vocabulary[token] is None:
+                whole, text = whole + literal(text.decode()) + control_token(token), b""
+        whole += literal(text.decode())
+        matcher = whole.compile(compiled.vocabulary, tokenization="canonical").matcher(self.context)
+        return matcher.shortest_completion()
 
     def _count(self, row: npt.NDArray[np.int32]) -> int:
         """How many tokens of a mask are not banned."""

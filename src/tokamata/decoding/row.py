@@ -8,6 +8,7 @@ which the model has not read.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from tokamata.decoding.results import (
     Timing,
 )
 from tokamata.decoding.sampling import NoChoice
+from tokamata.decoding.spelling import Spelling
 from tokamata.decoding.written_text import WrittenText
 from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
 from tokamata.matching.masks import allocate_mask
@@ -59,6 +61,7 @@ class Task(Generic[_T]):
 
     Attributes:
         vocabulary: the vocabulary of model and matcher.
+        spelling: the bytes of the text's tokens.
         prompt: the ids of the model's input.
         healed: the text of the token that was taken back from the prompt, or ``""``.
         constraint: the caller's constraint.
@@ -73,6 +76,7 @@ class Task(Generic[_T]):
     """
 
     vocabulary: Vocabulary
+    spelling: Spelling
     prompt: list[int]
     healed: str
     constraint: Constraint[_T] | CompiledConstraint[_T] | None
@@ -147,6 +151,7 @@ class Row(Generic[_T]):
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
+        self._borders: list[int] = []  # the end of each token, in bytes; the first ones are of the healed text
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
@@ -313,7 +318,8 @@ class Row(Generic[_T]):
         """
         self._certain = None
         if self._record is not None:
-            self._record.see(logits, self._vocabulary)
+            spelling, is_first = self._task.spelling, not self._tokens
+            self._record.see(logits, lambda token: spelling.of(token, is_first=is_first))
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -468,7 +474,7 @@ class Row(Generic[_T]):
             part: the part that the model does not draw, if it is of one.
         """
         self._advance(token)
-        data = self._vocabulary[token] or b""
+        data = self._task.spelling.of(token, is_first=not self._tokens)
         new = self._text.skipped(data)
         if part is not None:
             part.pieces.append((len(self._text.data), new, log_probability))
@@ -476,6 +482,7 @@ class Row(Generic[_T]):
             self.matcher = None
         if self._record is not None:
             self._record.write(token, data, log_probability)
+        self._borders.append((self._borders[-1] if self._borders else 0) + len(data))
         self._tokens.append(token)
         self.unread.append(token)
         self._jumped += jumped
@@ -490,8 +497,10 @@ class Row(Generic[_T]):
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
-        healed = len(self._task.healed.encode())
-        return self._task.recovery.may_end(data, self.matcher, self._tokens, healed)
+        end = len(self._task.healed.encode()) + len(data)
+        kept = bisect_right(self._borders, end)
+        more, is_whole = len(self._borders) - kept, end in (0, *self._borders[:kept][-1:])
+        return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
         """The values that close with new bytes, and with the end of the text if nothing can follow."""
@@ -551,7 +560,8 @@ class Row(Generic[_T]):
                 seconds = self._pace.seconds_left()
                 closing = self._task.recovery.closing(self.matcher, self._tokens, seconds)
             if closing is not None:
-                data = b"".join(self._vocabulary[token] or b"" for token in closing.tokens)
+                spelled = self._task.spelling.each([*self._tokens, *closing.tokens])
+                data = b"".join(spelled[len(self._tokens) :])
                 whole = self._text.pending + data[self._text.to_skip :]
                 completion = whole.decode(errors="replace")
         self._held = self._text.end()

@@ -36,10 +36,12 @@ from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.recovery import Recovery
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
+from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
     BudgetError,
+    ContextError,
     NoStopTokenError,
     TokenizerMismatchError,
     about,
@@ -224,6 +226,19 @@ class _Compiler:
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
     def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
+        try:
+            return self._task(prompt, given, is_chat, is_fresh=False)
+        except ContextError:
+            if self._options.on_noncanonical == "error":
+                raise
+            return self._task(prompt, given, is_chat, is_fresh=True)
+
+    def _task(self, prompt: list[int], given: _Given, is_chat: bool, *, is_fresh: bool) -> Task[Any]:
+        """The task; where it is fresh, the text does not continue the prompt.
+
+        Raises:
+            ContextError: the prompt is not canonical, and the text continues it.
+        """
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
         tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
@@ -236,18 +251,23 @@ class _Compiler:
                     "heal=True puts the end of the prompt before the constraint, which is impossible for a "
                     "compiled one; pass the constraint itself"
                 )
-            healed = text_to_heal(prompt, self._vocabulary)
+            is_start = is_canonical and (is_fresh or self._ends_text(prompt[:-1]))
+            healed = text_to_heal(prompt, self._vocabulary, is_start=is_start)
         if healed:
             prompt = prompt[:-1]
         matcher = None
-        context = self._last_text(prompt) if is_chat else prompt
+        context = [] if is_fresh else self._last_text(prompt) if is_chat else prompt
         least = options.min_new_tokens and options.min_new_tokens + bool(healed)
         is_matched_throughout = given is not None or is_canonical or options.min_new_tokens > 0
+        is_start = is_canonical and self._ends_text(context)
         if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
-            matcher = compiled.matcher(context, on_noncanonical=options.on_noncanonical, min_tokens=least)
+            matcher = compiled.matcher(context, min_tokens=least)
+            is_start = is_start or (not is_canonical and compiled._start_of_text)
+        spelling = Spelling(self._vocabulary, is_start)
         return Task(
             self._vocabulary,
+            spelling,
             prompt,
             healed,
             given,
@@ -260,7 +280,7 @@ class _Compiler:
             Recovery(
                 given,
                 context,
-                options.on_noncanonical,
+                spelling,
                 least,
                 self._usable,
                 self._banned,
@@ -269,6 +289,10 @@ class _Compiler:
             ),
             options.probabilities,
         )
+
+    def _ends_text(self, tokens: list[int]) -> bool:
+        """Whether what follows some tokens is a text of its own to the decoder."""
+        return not tokens or self._vocabulary[tokens[-1]] is None
 
     def _last_text(self, prompt: list[int]) -> list[int]:
         """The tokens from the last control token on, which begins a text of its own.
@@ -281,12 +305,12 @@ class _Compiler:
         return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
-        tokenization, limits = self._options.tokenization, None
+        tokenization, limits, is_start = self._options.tokenization, None, False
         constraint: Constraint[Any] = regex("(?s:.*)")
         if isinstance(given, CompiledConstraint):
             if given.tokenization == "canonical" or not self._banned:
                 return given
-            tokenization, limits = given.tokenization, given.limits
+            tokenization, limits, is_start = given.tokenization, given.limits, given._start_of_text
             constraint = cast("Constraint[Any]", given.constraint)
         elif given is not None:
             constraint = given
@@ -296,7 +320,9 @@ class _Compiler:
                 constraint = literal(healed) + constraint
             # With canonical tokenization, banned tokens are taken out of each mask.
             vocabulary = self._usable if tokenization == "any" else self._vocabulary
-            compiled = constraint.compile(vocabulary, tokenization=tokenization, limits=limits)
+            compiled = constraint.compile(
+                vocabulary, tokenization=tokenization, limits=limits, start_of_text=is_start
+            )
             self._compiled[key] = given, compiled
         return self._compiled[key][1]
 
