@@ -168,7 +168,9 @@ def judged(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The texts whose masks detours ask for; each takes 0.1 s and is no way back."""
     found: list[bytes] = []
 
-    def resumed(recovery: Recovery[Any], compiled: Any, here: tk.Matcher, budget: int, seconds: Any) -> None:
+    def resumed(
+        recovery: Recovery[Any], compiled: Any, here: tk.Matcher, tokens: Any, budget: int, seconds: Any
+    ) -> None:
         assert seconds is None or seconds > 0
         clock.now += 0.1
         found.append(here.text)

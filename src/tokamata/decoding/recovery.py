@@ -143,7 +143,13 @@ class Recovery(Generic[_T]):
                 budget,
                 policy.shadow_bytes,
                 policy.candidates,
-                lambda here, left: self._resumed(matcher.compiled, here, left, seconds_left()),
+                lambda here, left: self._resumed(
+                    matcher.compiled,
+                    here,
+                    [*tokens, *here.tokens[len(start.tokens) :]],
+                    left,
+                    seconds_left(),
+                ),
                 seconds_left,
                 is_start=not tokens and self.spelling.has_start_rule,
             )
@@ -264,31 +270,41 @@ class Recovery(Generic[_T]):
         compiled = matcher.compiled
         if compiled.tokenization == "any":
             return matcher.fork()
+        is_start = self.spelling.has_start_rule
+        # A first token of which the decoder leaves nothing is no token of the pattern.
+        silent = int(is_start and bool(tokens) and self.spelling.is_silent(tokens[0]))
         constraint = cast("Constraint[Any]", compiled.constraint)
         relaxed = constraint.compile(
-            self.vocabulary, limits=compiled.limits, start_of_text=self.spelling.has_start_rule
+            self.vocabulary, limits=compiled.limits, start_of_text=is_start and not silent
         )
-        start = relaxed.matcher(min_tokens=self.least)
-        return start if start.advance_all(tokens) else None
+        start = relaxed.matcher(min_tokens=max(self.least - silent, 0))
+        return start if start.advance_all(tokens[silent:]) else None
 
     def _resumed(
-        self, compiled: CompiledConstraint[Any], here: Matcher, budget: int, seconds: float | None
+        self,
+        compiled: CompiledConstraint[Any],
+        here: Matcher,
+        tokens: list[int],
+        budget: int,
+        seconds: float | None,
     ) -> Matcher | None:
         """The matcher with which a text goes on, if enough tokens are left; ``None`` otherwise.
 
         Canonical tokenization begins afresh: after the tokens that the tokenizer writes for the text so far.
+
+        Args:
+            compiled: the constraint of the text.
+            here: a matcher for any tokenization.
+            tokens: those of the text up to there.
+            budget: how many more may be written.
+            seconds: the time that is left; ``None``: any.
         """
         assert self.policy is not None
         resumed = here
         if compiled.tokenization == "canonical":
             try:
-                own = self._canonical(compiled, here.tokens)
-                resumed = compiled.matcher(
-                    self.context,
-                    written=here.tokens,
-                    canonical=own,
-                    min_tokens=self.least,
-                )
+                own = self._canonical(compiled, tokens)
+                resumed = compiled.matcher(self.context, written=tokens, canonical=own, min_tokens=self.least)
             except (UnicodeDecodeError, NoncanonicalError, ContextError, LengthError, UnspellableError):
                 return None
         row = allocate_mask(1, self.vocabulary.width)[0]

@@ -38,6 +38,10 @@ class Spelling:
             return self._first[token] or b""
         return self._vocabulary[token] or b""
 
+    def is_silent(self, token: int) -> bool:
+        """Whether nothing is left of a token with text where it is the first one."""
+        return bool(self._vocabulary[token]) and not self.of(token, is_first=True)
+
     def each(self, tokens: Iterable[int]) -> list[bytes]:
         """The bytes of each token of a text, from its first one on."""
         return [self.of(token, is_first=place == 0) for place, token in enumerate(tokens)]
