@@ -311,7 +311,7 @@ PARTS = [b"\xe2\x82", b"a\xe2", b"\xacx", b"\x80<", b"\xc3", b"\xa9<", "é<".enc
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_shortest_completion_keeps_to_the_bound(seed: int) -> None:
-    """At each place of a text its tokens may follow, also within code points, and where there is a deadline."""
+    """At each place its tokens may follow, also within code points, and where there is a deadline."""
     draw = random.Random(seed)
     vocabulary = vocabulary_of([*WORDS, *draw.sample(CROSSING, draw.randrange(5)), *(PARTS * (seed % 2))])
     constraint: tk.Constraint[Any] = tk.think_first(
