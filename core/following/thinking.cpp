@@ -31,6 +31,12 @@ MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budg
   const TokenCount room = this->room(place, left, budget);
   MaskPtr mask = inner_.mask(place, room, budget, verified);
   if (mask->set_bits > 0) return mask;
+  // Where nothing can be reserved, the bound of the thought still holds.
+  if (const TokenCount bound = thought_.is_bounded() ? std::min(left, this->room(place, kNoTokens, budget)) : 0;
+      bound > room) {
+    mask = inner_.mask(place, bound, budget, verified);
+    if (mask->set_bits > 0) return mask;
+  }
   const TokenCount needed = inner_.needed(place, budget);
   if (needed > room && needed <= left) mask = inner_.mask(place, needed, budget, verified);
   return mask->set_bits > 0 ? mask : inner_.mask(place, left, budget, verified);

@@ -165,6 +165,25 @@ def test_an_abstention_and_its_completion_make_an_accepted_text() -> None:
         assert constraint.accepts(result.partial + (result.shortest_completion or ""))
 
 
+def test_text_that_is_held_back_for_a_stop_text_is_text_of_an_abstention() -> None:
+    """The first byte of the stop text ``éx`` has been written, and a code point of ``ab`` too."""
+    for pattern, tokens, stop, partial in (
+        ("é{2}", BYTES("é", add_special_tokens=False)["input_ids"][:1], "éx", ""),
+        ("abc", spelled(BYTES, "a"), "ab", "a"),
+    ):
+        settings: dict[str, Any] = {"stop": stop, "greedy": True}
+        policy = tk.Policy(shadow_bytes=0, repair=False)
+        model = Wishes(BYTES, tokens, set(range(1, 9)))
+        result = tk.generate(model, BYTES, "x", tk.regex(pattern), policy=policy, **settings)
+        assert isinstance(result, tk.Abstention)
+        assert (result.where, result.partial) == (1, partial)
+        assert tk.regex(pattern).accepts(result.partial + (result.shortest_completion or ""))
+        model = Wishes(BYTES, tokens, set(range(1, 9)))
+        with pytest.raises(tk.NoTokenError) as caught:
+            tk.generate(model, BYTES, "x", tk.regex(pattern), **settings)
+        assert (caught.value.where, caught.value.partial) == (1, partial)
+
+
 @pytest.mark.parametrize("policy", [None, tk.Policy(on_deadline="partial"), tk.Policy(on_deadline="abstain")])
 @pytest.mark.parametrize("is_free", [False, True])
 def test_the_pieces_of_a_stream_are_the_text(policy: Any, is_free: bool) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed, bits
-from tests.support.models.fakes import preferring
+from tests.support.models.fakes import byte_level, preferring
 from tests.support.vocabularies import BYTES
 from tokamata.constraints.typical_texts import MOST_CHARACTERS, typical_text
 
@@ -240,6 +240,24 @@ def test_a_bound_is_no_part_of_the_pattern() -> None:
     assert (constraint | tk.literal("x")).compile(VOCABULARY).matcher().advance_all([*b"a long thought"])
     captured = constraint.captured("all").compile(VOCABULARY).matcher()
     assert not captured.advance(ord("a"))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_a_budget_with_no_room_for_the_reserve_keeps_the_bound(most: int) -> None:
+    """What a mask within a budget allows may follow; the tokenizer's own tokens need more than is known."""
+    tokenizer = byte_level(["a b", "Ã ©"])
+    vocabulary = tk.Vocabulary.load(tokenizer)
+    constraint = tk.think_first(tk.regex("[ab]{2}"), end="é", most_tokens=most)
+    compiled = constraint.compile(vocabulary, tokenization="canonical")
+    for seed in range(12):
+        draw = random.Random(seed)
+        matcher = compiled.matcher(min_tokens=draw.choice([0, 4]))
+        while len(matcher.tokens) < 8 and not matcher.is_finished:
+            free = allowed(matcher)
+            for budget in range(1, 8):
+                with suppress(tk.BudgetError):
+                    assert masked(matcher, budget) <= free
+            assert matcher.advance(draw.choice(sorted(free - set(vocabulary.stop))))
 
 
 def test_canonical_tokens() -> None:

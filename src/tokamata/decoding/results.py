@@ -172,7 +172,8 @@ class Generation(Generic[_T]):
             ``"deadline"``: the time was over; ``"policy"``: the policy has ended or repaired the text.
         prompt_tokens: the ids of the model's input.
         healed: the end of the prompt that was taken back and written again, or ``""``.  The bytes
-            of ``tokens`` are those of ``healed`` followed by those of ``text``.
+            of ``tokens`` are those of ``healed`` followed by those of ``text``; where a deadline cuts the
+            text off, perhaps only a part of them.
         jumped: how many of ``tokens`` were certain, and written without the model.
         timing: the times of the call, which its texts share.
         constraint: the constraint of the text; ``None`` if it was free.

@@ -376,8 +376,7 @@ class Row(Generic[_T]):
             self._finish("length")  # only a stop token could follow, and it is banned
             return
         if recovery.policy is None or logits is None:
-            said = reason if cause == "logits" else REASONS[cause]
-            raise NoTokenError(cause, said, len(self._text.data), self._text.text)
+            raise self._no_token(cause, reason if cause == "logits" else REASONS[cause])
         self._detours += 1
         found = None
         if self.matcher is not None and self._detours <= _MOST_DETOURS:
@@ -553,9 +552,14 @@ class Row(Generic[_T]):
         end = len(self._text.text.encode())
         return tuple(part.switch(end) for part in self._parts if part.has_text)
 
+    def _no_token(self, cause: Cause, reason: str) -> NoTokenError:
+        self._text.end()
+        return NoTokenError(cause, reason, len(self._text.data), self._text.text)
+
     def _abstain(self, cause: Cause) -> None:
         if self._task.recovery.policy is None:
-            raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
+            raise self._no_token(cause, REASONS[cause])
+        self._held = self._text.end()  # first: the completion goes on after what is shown then
         completion = None
         if self.matcher is not None:
             with Clock(self._timing, "repair_seconds"):
@@ -566,7 +570,6 @@ class Row(Generic[_T]):
                 data = b"".join(spelled[len(self._tokens) :])
                 whole = self._text.pending + data[self._text.to_skip :]
                 completion = whole.decode(errors="replace")
-        self._held = self._text.end()
         self.result = Abstention(
             cause,
             REASONS[cause],
