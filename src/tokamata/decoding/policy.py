@@ -40,7 +40,8 @@ class Policy:
             ...
 
     Attributes:
-        shadow_bytes: how many bytes a detour may have; 0: there are none.
+        shadow_bytes: how many bytes a detour may have; 0: there are none.  It is searched within the time
+            that is left.
         resync: how many tokens must be left after a detour.  The paper's value is 2, which never returns
             where the constraint leaves one token.
         candidates: how many of the most probable bytes are followed at each position; ``None``: all.

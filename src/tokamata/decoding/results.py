@@ -275,13 +275,14 @@ class Abstention:
     Attributes:
         code: the cause.
         reason: the same as a sentence.
-        where: the byte of the text at which it could not go on.
-        partial: the text so far; whole code points.
+        where: the byte of the text at which it could not go on: the length of ``partial``, and of a code
+            point that was begun.
+        partial: the text so far; whole code points, without the healed end of the prompt.
         tokens: its ids.
-        shortest_completion: text that would complete it, code points that the text has begun included;
-            ``""`` where it is complete, and refused; ``None`` where no completion was found.
+        shortest_completion: text that would complete it: the constraint accepts it after ``partial``.
+            ``""`` where the text is complete, and refused; ``None`` where no completion was found.
         prompt_tokens: the ids of the model's input.
-        switches: the parts of the text that the model did not draw.
+        switches: the parts of ``partial`` that the model did not draw.
         timing: the times of the call, which its texts share.
     """
 
