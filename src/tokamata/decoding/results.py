@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -239,7 +240,7 @@ class Generation(Generic[_T]):
             LimitExceeded, Cancelled: finding the alternatives was stopped.
         """
         from tokamata.decoding.field_probabilities.fields import FieldProbabilities, fields_of
-        from tokamata.resources.limits import Limits, Watch, checked_cancel
+        from tokamata.resources.limits import Watch, checked_cancel
 
         value = self.parse()
         if self._record is None:
@@ -256,13 +257,11 @@ class Generation(Generic[_T]):
                 "control tokens say where the parts of this text end, and the probabilities of such parts "
                 "are not supported; use step.log_probability of stream()"
             )
-        limits = Limits()
-        plain: Any = self.constraint
-        if isinstance(plain, CompiledConstraint):
-            limits, plain = plain.limits, plain.constraint
+        assert self.constraint is not None, "parse() refuses a free text"
+        constraint, limits = constraint_and_limits(self.constraint)
         watch = Watch(limits, checked_cancel(cancel))
         data, healed = self.text.encode(), len(self.healed.encode())
-        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, watch))
+        return FieldProbabilities(value, fields_of(constraint, data, healed, self._record, watch))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from tokamata.calls.arguments import (
     advice_on_constraint,
@@ -48,6 +48,7 @@ from tokamata.errors import (
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
@@ -272,15 +273,14 @@ class _Compiler:
         return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
-        tokenization, limits = self._options.tokenization, None
+        tokenization, limits = self._options.tokenization, Limits()
         constraint: Constraint[Any] = regex("(?s:.*)")
         if isinstance(given, CompiledConstraint):
             if given.tokenization == "canonical" or not self._banned:
                 return given
-            tokenization, limits = given.tokenization, given.limits
-            constraint = cast("Constraint[Any]", given.constraint)
-        elif given is not None:
-            constraint = given
+            tokenization = given.tokenization
+        if given is not None:
+            constraint, limits = constraint_and_limits(given)
         key = id(given), healed
         if key not in self._compiled:
             if healed:
