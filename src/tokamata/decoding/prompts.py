@@ -51,7 +51,7 @@ def several_prompts(prompt: Any) -> list[Any] | None:
 def is_chat(prompt: Any) -> bool:
     """Whether one prompt is a chat."""
     items = _items(prompt)
-    return bool(items) and _is_chat(items or [])
+    return items is not None and _is_chat(items)
 
 
 def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) -> list[int]:
@@ -70,7 +70,7 @@ def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) ->
         if not callable(tokenizer):
             raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
         ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
-    elif items and _is_chat(items):
+    elif _is_chat(items):
         ids = (chats or ChatEncoder(tokenizer)).ids(items)
     elif _is_ids(items):
         ids = [operator.index(token) for token in items]
@@ -96,7 +96,7 @@ def _items(prompt: Any) -> list[Any] | None:
 
 
 def _is_chat(items: list[Any]) -> bool:
-    return all(isinstance(item, Mapping) for item in items)
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
 
 
 def _is_ids(items: list[Any]) -> bool:

@@ -32,12 +32,7 @@ __all__ = [
 ]
 
 FinishReason: TypeAlias = Literal["complete", "stop", "length", "deadline", "policy"]
-# Why a text could not go on:
-#   banned     every token that the constraint allows is banned
-#   logits     the model gives no token that is left a finite logit
-#   limits     a limit of the constraint was exceeded
-#   validator  a validator refused the finished text
-#   deadline   the time was over
+# Why a text could not go on; REASONS has the sentences.
 Cause: TypeAlias = Literal["banned", "logits", "limits", "validator", "deadline"]
 REASONS: dict[Cause, str] = {
     "banned": "every token that the constraint allows is banned",
@@ -46,7 +41,6 @@ REASONS: dict[Cause, str] = {
     "validator": "a validator refuses the text",
     "deadline": "the time was over",
 }
-
 
 _T = TypeVar("_T")
 
@@ -91,7 +85,12 @@ class Timing:
 
 
 class Clock:
-    """Adds the time spent in its block to one field of a :class:`Timing`."""
+    """Adds the time spent in its block to one field of a :class:`Timing`.
+
+    Args:
+        timing: the times.
+        name: the field.
+    """
 
     def __init__(self, timing: Timing, name: str) -> None:
         self._timing, self._name = timing, name

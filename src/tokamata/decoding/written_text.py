@@ -42,11 +42,6 @@ class WrittenText:
         self.stop_text: str | None = None
 
     @property
-    def is_behind(self) -> bool:
-        """Whether all bytes so far are those to skip, and more of them are to come."""
-        return self._to_skip > 0
-
-    @property
     def to_skip(self) -> int:
         """How many bytes of the next tokens are not part of the text."""
         return self._to_skip

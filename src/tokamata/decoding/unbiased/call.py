@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
 from tokamata.constraints.constraint import Constraint
@@ -116,9 +116,9 @@ def sample(
         seed: makes the samples repeatable, on one machine with the same versions; ``None``: a random seed.
         resample_below: for ``"smc"``, the share of ``n`` below which the effective sample size makes the
             population resample, from 0 (never) to 1 (at every step).
-        max_forward_passes: the bound on calls of the model.  ``None``: a hundred times ``n *
-        max_new_tokens``.
-            A call that would pass it ends the work; the call that reads the prompt may add one.
+        max_forward_passes: the bound on calls of the model; ``None``: a hundred times ``n *
+            max_new_tokens``.  A call that would pass it ends the work; the call that reads the prompt may add
+            one.
         memory_bytes: the bound on what is kept of the model's probabilities, and on the logits of one call.
         cancel: stops the work from another thread, before the next call of the model.
 
@@ -128,12 +128,11 @@ def sample(
     Raises:
         SamplingStopped: the bound on calls was reached, or the work was cancelled; or another error occurred
             after the first sample.  It has the samples so far.
-        BudgetError: no text fits into the budget. GenerationError: the model's logits are no distribution; or
-        the model gives the texts of the constraint
-            no probability at all.
+        BudgetError: no text fits into the budget.
+        GenerationError: the model's logits are no distribution; or the model gives the texts of the
+            constraint no probability at all.
         ArgumentError, AlgebraError, ContextError, NoStopTokenError, MaskError, LimitExceeded, and the errors
-        of
-            compiling: as for :func:`tokamata.generate`.
+            of compiling: as for :func:`tokamata.generate`.
     """
     checked_choice("method", method, _METHODS)
     count = checked_whole("n", n, 1, _MOST_SAMPLES)
@@ -298,6 +297,6 @@ def _sample(path: Path, task: Task[Any], stop: frozenset[int]) -> Sample[Any]:
         path.log_probability,
         path.log_weight,
         path.log_masses,
-        cast("Constraint[Any]", task.constraint),
+        task.constraint,
         task.matcher.compiled if is_own else None,
     )

@@ -16,7 +16,6 @@ the batch holds; with a bound of 0 everything has to be read, so the shortest co
 
 Cost: a forward pass for each batch.  The bounds are computed again after each, from the open mass of each
 position in the texts: subtracting what was read would leave rounding errors in the bounds.
-
 """
 
 from __future__ import annotations
