@@ -22,6 +22,7 @@ from decimal import InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.value_probabilities.results import key_of_value
+from tokamata.matching.masks import allowed_tokens
 from tokamata.values.json_events import Event, JsonTracker
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
     for _ in range(_MOST_BYTES):
         following: list[tuple[bytes, Matcher]] = []
         for text, here in level:
-            for byte in _bytes_after(here):
+            for byte in allowed_tokens(here.mask).tolist():
                 if text[:1] and text[0] in _DIGITS and (byte == _STOP or byte not in _DIGITS):
                     found[text] = None  # what follows ends the number
                     continue
@@ -133,13 +134,6 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
             return PossibleValues(list(found)) if found else None
         level = following
     return None
-
-
-def _bytes_after(matcher: Matcher) -> list[int]:
-    import numpy as np
-
-    found: list[int] = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist()
-    return found
 
 
 def _key(text: bytes) -> Hashable:

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 from tokamata.decoding.row import Task
 from tokamata.errors import BudgetError, GenerationError
 from tokamata.matching.batches import fill_draft_masks
-from tokamata.matching.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask, allowed_tokens
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
@@ -94,13 +94,10 @@ class Law:
             matchers: one for each prefix.
             written: how many tokens each prefix has.
         """
-        import numpy as np
-
         masks = allocate_mask(len(matchers), self.task.vocabulary.width)
         budgets = [self.task.budget - count for count in written]
         fill_draft_masks(matchers, masks, [[]] * len(matchers), budgets=budgets, count_stop=True)
-        bits = np.unpackbits(masks.astype("<i4", copy=False).view(np.uint8), axis=-1, bitorder="little")
-        return [row.nonzero()[0] for row in bits]
+        return [allowed_tokens(mask) for mask in masks]
 
     def log_probabilities(
         self, logits: torch.Tensor, legal: Sequence[npt.NDArray[np.int64]]

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.constraints.json_constraints import JsonConstraint
 from tokamata.errors import LimitExceeded, TooManyTextsError
+from tokamata.matching.masks import allowed_tokens
 from tokamata.resources.limits import CancelToken, Limits, Watch
 from tokamata.vocabulary import Vocabulary
 
@@ -61,8 +62,6 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
         EmptyConstraintError: there is no text.
         LimitExceeded, Cancelled: the work was stopped.
     """
-    import numpy as np
-
     constraint._refuse_tokens("the probability of values")
     limits, cancel = watch.within(watch.limits)
     compiled = constraint.compile(byte_vocabulary(), limits=limits, cancel=cancel)
@@ -72,13 +71,13 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
         following = []
         for text, matcher in open_ones:
             watch.check()
-            bits = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist()
-            for byte in bits:
+            bytes_after = allowed_tokens(matcher.mask).tolist()
+            for byte in bytes_after:
                 if byte == _STOP:
                     found.append(text)
                     watch.hold(len(text))
                     continue
-                data = bytes([byte]) if len(bits) > 1 else matcher.forced_text()
+                data = bytes([byte]) if len(bytes_after) > 1 else matcher.forced_text()
                 fork = matcher.fork()
                 fork.advance_all(list(data))
                 following.append((text + data, fork))
