@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
 from tokamata.constraints.constraint import Constraint
+from tokamata.decoding.logarithms import effective_size, log_mean
 from tokamata.decoding.prompts import Prompt, several_prompts
 from tokamata.decoding.results import Timing
 from tokamata.decoding.row import Task
 from tokamata.decoding.start import Options, tasks_of
 from tokamata.decoding.unbiased.law import Law
-from tokamata.decoding.unbiased.logarithms import effective_size, log_mean
 from tokamata.decoding.unbiased.prefix_tree import PrefixTree
 from tokamata.decoding.unbiased.results import Method, Sample, Samples
 from tokamata.decoding.unbiased.smc import Population
