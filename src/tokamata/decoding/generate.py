@@ -27,7 +27,7 @@ from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, check_single, several_prompts
 from tokamata.decoding.results import Abstention, Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
@@ -268,9 +268,7 @@ def stream(
         probabilities=probabilities,
     )
     pace = options.pace()
-    if several_prompts(prompt) is not None:
-        hint = "call tokamata.generate for several"
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
+    check_single(prompt, "call tokamata.generate for several")
     timing = Timing()
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)

@@ -25,7 +25,7 @@ from tokamata.calls.arguments import checked_list
 from tokamata.decoding.chats import Chat, ChatEncoder
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
-__all__ = ["Prompt", "is_chat", "prompt_ids", "several_prompts"]
+__all__ = ["Prompt", "check_single", "is_chat", "prompt_ids", "several_prompts"]
 
 Prompt = str | Sequence[int] | Chat
 
@@ -46,6 +46,20 @@ def several_prompts(prompt: Any) -> list[Any] | None:
         if inner is not None and not _is_chat(inner) and not _is_ids(inner):
             raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
     return items
+
+
+def check_single(prompt: Any, hint: str) -> None:
+    """Refuse several prompts.
+
+    Args:
+        prompt: what the caller gave.
+        hint: what to do with several.
+
+    Raises:
+        ArgumentError: there are several, or it is no prompt.
+    """
+    if several_prompts(prompt) is not None:
+        raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
 
 
 def is_chat(prompt: Any) -> bool:

@@ -55,7 +55,7 @@ from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
 
-__all__ = ["Options", "constraint_list", "tasks_of"]
+__all__ = ["Options", "check_budget", "constraint_list", "tasks_of"]
 
 _EXPECTED = "a constraint, compiled or not, or None"
 _LARGEST_BIAS = 1e30  # logits are float32
@@ -197,7 +197,7 @@ def tasks_of(
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with about(_name_of(index, constraints)):
-                _check_budget(task)
+                check_budget(task)
     return tasks
 
 
@@ -351,12 +351,21 @@ def _tested_vocabulary(
     return vocabulary
 
 
-def _check_budget(task: Task[Any]) -> None:
-    """Refuse a budget into which no text fits."""
+def check_budget(task: Task[Any], *, count_stop: bool = False) -> None:
+    """Refuse a budget into which no text fits.
+
+    Args:
+        task: the task; of one without a constraint every budget suffices.
+        count_stop: whether each text needs room for a stop token, too.
+
+    Raises:
+        BudgetError: names the caller's budget, and the tokens that are needed.
+    """
     if task.matcher is None:
         return
+    row = allocate_mask(1, task.vocabulary.width)[0]
     try:
-        task.matcher.fill_mask(allocate_mask(1, task.vocabulary.width)[0], task.budget)
+        task.matcher.fill_mask(row, task.budget, count_stop=count_stop)
     except BudgetError as error:
         # The caller's budget does not include the token that was taken back.
         needed = None if error.needed is None else error.needed - bool(task.healed)

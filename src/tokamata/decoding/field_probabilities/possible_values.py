@@ -21,6 +21,7 @@ import json
 from decimal import InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.value_probabilities.finite_texts import STOP
 from tokamata.decoding.value_probabilities.results import key_of_value
 from tokamata.matching.masks import allowed_tokens
 from tokamata.values.json_events import Event, JsonTracker
@@ -34,7 +35,6 @@ __all__ = ["PossibleValues", "possible_values"]
 
 _MOST = 256  # values, and beginnings of a length
 _MOST_BYTES = 4096  # of a text of a value
-_STOP = 256
 _BLANKS = b" \t\n\r"
 _DIGITS = b"-+.0123456789eE"
 
@@ -109,10 +109,10 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
         following: list[tuple[bytes, Matcher]] = []
         for text, here in level:
             for byte in allowed_tokens(here.mask).tolist():
-                if text[:1] and text[0] in _DIGITS and (byte == _STOP or byte not in _DIGITS):
+                if text[:1] and text[0] in _DIGITS and (byte == STOP or byte not in _DIGITS):
                     found[text] = None  # what follows ends the number
                     continue
-                if byte == _STOP or (not text and byte in _BLANKS):
+                if byte == STOP or (not text and byte in _BLANKS):
                     continue
                 after = text + bytes([byte])
                 if not text and byte not in b'"tfn-0123456789':

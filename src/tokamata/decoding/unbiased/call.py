@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
 from tokamata.constraints.constraint import Constraint
 from tokamata.decoding.logarithms import effective_size, log_mean
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
 from tokamata.decoding.row import Task
-from tokamata.decoding.start import Options, tasks_of
+from tokamata.decoding.start import Options, check_budget, tasks_of
 from tokamata.decoding.unbiased.law import Law
 from tokamata.decoding.unbiased.prefix_tree import PrefixTree
 from tokamata.decoding.unbiased.results import Method, Sample, Samples
@@ -157,12 +157,11 @@ def sample(
         heal=heal,
         placeholders=placeholders,
     )
-    if several_prompts(prompt) is not None:
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call sample for each")
+    check_single(prompt, "call sample for each")
     timing = Timing()
     [task] = tasks_of(model, tokenizer, [prompt], [constraint], options, timing)
+    check_budget(task, count_stop=True)
     law = Law(task, temperature)
-    law.check()
     most = max_forward_passes or _PASSES_OF_A_TOKEN * count * options.max_new_tokens
     run = _Run(law, model, method, memory_bytes, _Allowance(most, cancel), timing)
     try:

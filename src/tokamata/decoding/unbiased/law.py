@@ -36,7 +36,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.row import Task
-from tokamata.errors import BudgetError, GenerationError
+from tokamata.errors import GenerationError
 from tokamata.matching.batches import fill_draft_masks
 from tokamata.matching.masks import allocate_mask, allowed_tokens
 from tokamata.vocabulary.misfits import check_logits
@@ -67,21 +67,6 @@ class Law:
         self.stop = frozenset(task.vocabulary.stop)
         self._start = task.matcher
         self._temperature = temperature
-
-    def check(self) -> None:
-        """Refuse a budget into which no path fits.
-
-        Raises:
-            BudgetError: names the caller's budget, and the tokens that are needed.
-        """
-        try:
-            self._start.fill_mask(
-                allocate_mask(1, self.task.vocabulary.width)[0], self.task.budget, count_stop=True
-            )
-        except BudgetError as error:
-            # The caller's budget does not include the token that was taken back.
-            needed = None if error.needed is None else error.needed - bool(self.task.healed)
-            raise BudgetError(self.task.max_new_tokens, needed) from None
 
     def start(self) -> Matcher:
         """A matcher at the start of a text."""

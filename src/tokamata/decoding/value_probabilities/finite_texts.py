@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from tokamata.constraints.constraint import Constraint
     from tokamata.matching.matchers import CompiledConstraint
 
-__all__ = ["byte_vocabulary", "finite_texts"]
+__all__ = ["STOP", "byte_vocabulary", "finite_texts"]
 
-_STOP = 256
+STOP = 256  # the stop token of byte_vocabulary, after the bytes
 _COUNTING = Limits(states=20_000, memory_bytes=1 << 27, seconds=2.0)
 
 
 @cache
 def byte_vocabulary() -> Vocabulary:
     """The 256 bytes as tokens, and a stop token."""
-    return Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=_STOP)
+    return Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=STOP)
 
 
 def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[bytes]:
@@ -73,7 +73,7 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
             watch.check()
             bytes_after = allowed_tokens(matcher.mask).tolist()
             for byte in bytes_after:
-                if byte == _STOP:
+                if byte == STOP:
                     found.append(text)
                     watch.hold(len(text))
                     continue
