@@ -50,7 +50,7 @@ class Pace:
 
     @property
     def is_over(self) -> bool:
-        """Whether the texts have to end now, since another round does not fit."""
+        """Whether the texts have to end now: another round does not fit, or the last one was too slow."""
         return self._was_slow or self._rounds_left() == 0
 
     @property

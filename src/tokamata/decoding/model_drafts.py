@@ -26,8 +26,7 @@ from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.jump import spelled_tokens
 from tokamata.decoding.reader import Reader
-from tokamata.decoding.sampling import Sampler
-from tokamata.errors import GenerationError
+from tokamata.decoding.sampling import NoChoice, Sampler
 from tokamata.matching.masks import allocate_mask, apply_mask
 from tokamata.matching.matchers import CompiledConstraint, Matcher
 
@@ -64,7 +63,7 @@ class Smaller(Drafter):
                 apply_mask(logits, masks[place])
             try:
                 token, drawn_from = self._sampler.drawn(logits)
-            except GenerationError:  # it has no probabilities here: the other model chooses
+            except NoChoice:  # the smaller model has no probabilities here: the large one chooses
                 break
             drafted.append(token)
             probabilities.append(drawn_from)
