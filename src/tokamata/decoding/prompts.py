@@ -75,7 +75,7 @@ def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) ->
         chats: encodes those prompts that are chats.
 
     Raises:
-        GenerationError: there are none, so the model would have no input; or a chat cannot be rendered.
+        GenerationError: there are no ids, so the model would have no input; or a chat cannot be rendered.
         ArgumentError: it is not one prompt; or a message of a chat spells a control token, which cannot be
             kept as ordinary text.
     """

@@ -100,7 +100,7 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
         matcher: of a constraint compiled for :func:`.byte_vocabulary`, where a value begins.
 
     Raises:
-        JSONDecodeError: a text begins like JSON, and is none.
+        JSONDecodeError: a text begins like JSON, but is not JSON.
     """
     found: dict[bytes, None] = {}
     seen: set[Hashable] = set()
@@ -172,6 +172,6 @@ def _closed(text: bytes) -> Event | None:
     events: list[Event] = []
     try:
         JsonTracker(0, None).feed(text, len(text), events)
-    except InvalidOperation as error:  # it looks like a number, and is none
+    except InvalidOperation as error:  # it looks like a number, but is not one
         raise json.JSONDecodeError("no JSON", text.decode(errors="replace"), 0) from error
     return events[0] if events else None

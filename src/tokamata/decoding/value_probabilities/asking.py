@@ -82,7 +82,7 @@ def probabilities(
     beginning that leads to nothing the model wants keeps all of its probability.
 
     A text has several token sequences.  With ``tokenization="canonical"`` only that of the tokenizer counts,
-    and the result is exact, but for rounding.  With ``"any"`` all of them count.  Their number grows
+    and the result is exact except for rounding.  With ``"any"`` all of them count.  Their number grows
     exponentially with the text, while most carry nearly nothing: the result is an interval for each value,
     which surely contains its probability.  Nothing is sampled.
 
