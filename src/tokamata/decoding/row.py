@@ -166,7 +166,7 @@ class Row(Generic[_T]):
         """A draft of at most ``most`` tokens; an empty one where nothing can be proposed."""
         budget = self.mask_budget
         most = min(most, budget - 1)
-        # Behind a healed prompt the text is free: what the matcher allows there does not count.
+        # After the healed text this text is free: the matcher's masks do not concern it.
         is_leaving = self.matcher is not None and not self._task.is_matched_throughout
         if self.drafter is None or most < 1 or is_leaving:
             return _NO_DRAFT
@@ -176,7 +176,7 @@ class Row(Generic[_T]):
             except (BudgetError, LimitExceeded):
                 if not self.is_careful:
                     raise
-                return _NO_DRAFT  # the mask without a draft says what is the matter
+                return _NO_DRAFT  # the mask without a draft meets the cause, and handles it
 
     def safely(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The steps; with a policy, the text is given up where the constraint exceeds a limit.
@@ -205,7 +205,11 @@ class Row(Generic[_T]):
         check_logits(len(self._vocabulary), self._vocabulary.width, logits)
 
     def fill_mask(self, row: npt.NDArray[np.int32]) -> Cause | None:
-        """Write the mask; why there is none, or ``None``."""
+        """Write the mask.
+
+        Returns:
+            Why there is none; ``None`` where it was written.
+        """
         assert self.matcher is not None
         paced, left = self.mask_budget, self.tokens_left
         room = self._task.recovery.room(self.matcher) if self._meets_bans else 0
@@ -424,15 +428,11 @@ class Row(Generic[_T]):
                 raise GenerationError(f"token {token} was drawn although the mask does not allow it")
 
     def _write(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
-        """Follow a token, and add it to the text."""
+        """Follow a token, and add it to the text, less the bytes that repeat the healed end of the prompt."""
         self._advance(token)
-        return self._append(token, log_probability, jumped=jumped)
-
-    def _append(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
-        """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
         data = self._vocabulary[token] or b""
         new = self._text.skipped(data)
-        if not self._text.is_behind and not self._task.is_matched_throughout:
+        if self._text.to_skip == 0 and not self._task.is_matched_throughout:
             self.matcher = None
         if self._record is not None:
             self._record.write(token, data, log_probability)
@@ -473,24 +473,24 @@ class Row(Generic[_T]):
     def _finish(self, reason: FinishReason, stop_token: int | None = None, *, is_whole: bool = True) -> None:
         """End the text; one that is whole is judged by the validators."""
         self._held = self._text.end()
+        controlled = self._controlled
         generation = Generation(
-            self._text.text,
-            self._tokens,
-            stop_token,
-            self._log_probability,
-            reason,
-            self._task.prompt,
-            self._task.healed,
-            self._jumped,
-            self._timing,
-            self._task.constraint,
-            self.drafted,
-            self.accepted,
-            self._text.stop_text,
-            tuple(self._switches),
-            None,
-            self._controlled.compiled if self._controlled is not None else None,
-            self._record,
+            text=self._text.text,
+            tokens=self._tokens,
+            stop_token=stop_token,
+            log_probability=self._log_probability,
+            finish_reason=reason,
+            prompt_tokens=self._task.prompt,
+            healed=self._task.healed,
+            jumped=self._jumped,
+            timing=self._timing,
+            constraint=self._task.constraint,
+            drafted=self.drafted,
+            accepted=self.accepted,
+            stop_text=self._text.stop_text,
+            switches=tuple(self._switches),
+            _matched=None if controlled is None else controlled.compiled,
+            _record=self._record,
         )
         self.result = generation
         if is_whole:
@@ -511,13 +511,13 @@ class Row(Generic[_T]):
                 completion = whole.decode(errors="replace")
         self._held = self._text.end()
         self.result = Abstention(
-            cause,
-            REASONS[cause],
-            len(self._text.data),
-            self._text.text,
-            self._tokens,
-            completion,
-            self._task.prompt,
-            tuple(self._switches),
-            self._timing,
+            code=cause,
+            reason=REASONS[cause],
+            where=len(self._text.data),
+            partial=self._text.text,
+            tokens=self._tokens,
+            shortest_completion=completion,
+            prompt_tokens=self._task.prompt,
+            switches=tuple(self._switches),
+            timing=self._timing,
         )

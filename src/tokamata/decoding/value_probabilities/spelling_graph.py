@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tokamata.matching.masks import allowed_tokens
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -85,8 +87,7 @@ class SpellingGraph:
         import numpy as np
 
         if spot.edges is None:
-            bits = np.unpackbits(spot.matcher.mask.view(np.uint8), bitorder="little")
-            allowed = np.flatnonzero(bits)
+            allowed = allowed_tokens(spot.matcher.mask)
             is_stop = np.isin(allowed, list(self._vocabulary.stop))
             tokens = allowed[~is_stop]
             targets = [self._after(spot, token) for token in tokens.tolist()]
