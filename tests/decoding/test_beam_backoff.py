@@ -413,6 +413,10 @@ def test_a_banned_canonical_token_is_written_by_bytes() -> None:
     [switch] = by_text["cabcc"].switches
     assert (switch.state, switch.cause, switch.where, switch.data) == ("shadow", "banned", 1, b"ab")
     assert by_text["bcc"].switches == ()
+    # By the logits at the detour, banned tokens apart: how many of the tokens begin with "ab".
+    scores = {token: math.exp(Table(1).true((C,))[token]) for token in TOKENS if token != AB}
+    begun = sum(score for token, score in scores.items() if TOKENS[token].startswith("ab"))
+    assert math.exp(switch.log_probability) == pytest.approx(begun / sum(scores.values()), rel=1e-4)
     assert pickle.loads(pickle.dumps(by_text["cabcc"])).switches == (switch,)
 
 
@@ -575,6 +579,42 @@ def test_equal_beginnings_are_pruned_in_shortlex_order() -> None:
     for beams in (1, 2, 5, 9):
         found = search(Constant(logits), texts, beams=beams)
         assert [beam.text for beam in found] == texts[:beams]
+
+
+class Written:
+    """A model whose tokens after each prefix are equally probable; it knows no others."""
+
+    def __init__(self, tokens: dict[Ids, list[int]]) -> None:
+        self.tokens, self.config = tokens, SimpleNamespace(vocab_size=WIDTH)
+        self.prompt = len(WORDS(PROMPT)["input_ids"])
+
+    def __call__(self, input_ids: torch.Tensor, **options: Any) -> Any:
+        logits = torch.full((len(input_ids), 1, WIDTH), -math.inf)
+        for row, ids in zip(logits[:, 0], input_ids.tolist(), strict=True):
+            row[self.tokens[tuple(ids[self.prompt :])]] = 0.0
+        return SimpleNamespace(logits=logits)
+
+
+def test_detours_are_pruned_in_shortlex_order_too() -> None:
+    """Three beginnings of probability 1/4 for two places.
+
+    After ``a`` no legal token has a probability, and half of the bytes are ``c``.  With canonical
+    tokenization the detour has two tokens, and is the last; otherwise it has one, and is the first by ids.
+    """
+    bz, cz = (token_id(WORDS, piece) for piece in ("bz", "cz"))
+    after: dict[Ids, list[int]] = {(): [A, B], (A,): [bz, cz], (B,): [B, C], (B, B): [C], (B, C): [B]}
+    after |= {(B, B, C): [B], (B, C, B): [C], (A, C): [B], (A, C, B): [C], (A, C, B, C): [B]}
+    texts = ["accb", "bbcb", "bcbc"]
+    settings: dict[str, Any] = {"beams": 2, "policy": tk.Policy()}
+    found = search(
+        Written(after), texts, tokenization="canonical", heal=False, banned_tokens=[CC], **settings
+    )
+    assert [beam.tokens for beam in found] == [[B, B, C, B], [B, C, B, C]]
+    assert found.unexplored_log_probability == pytest.approx(-math.log(2))
+    texts = ["acbcb", "bbcb", "bcbc"]
+    found = search(Written(after), texts, **settings)
+    assert sorted(beam.tokens for beam in found) == [[A, C, B, C, B], [B, B, C, B]]
+    assert math.exp(found.unexplored_log_probability) == pytest.approx(3 / 4)
 
 
 def test_of_equal_sequences_of_a_text_the_first_in_shortlex_order_is_best() -> None:

@@ -61,9 +61,6 @@ class _Dropped:
 class Backoff:
     """The detours of a search, and the beginnings that had none.
 
-    Attributes:
-        has_detours: whether a beginning has taken a detour.
-
     Args:
         task: the task.
         kept: how many of the dropped beginnings are kept, at least.
@@ -75,7 +72,6 @@ class Backoff:
         self._recovery = task.recovery
         self._bias = Bias(dict.fromkeys(task.recovery.banned, -math.inf))
         self._dropped: list[_Dropped] = []
-        self.has_detours = False
 
     def detour(
         self, beginning: Beginning, cause: Cause, logits: npt.NDArray[np.floating]
@@ -103,7 +99,6 @@ class Backoff:
         matcher = self._after(found.start, found.tokens) if found.back is None else found.back
         longer = self._longer(beginning, "shadow", cause, found.tokens, found.log_probabilities, matcher)
         longer.detours = beginning.detours + 1
-        self.has_detours = True
         return longer, found.back is None
 
     def drop(self, beginning: Beginning, cause: Cause, reason: str) -> None:

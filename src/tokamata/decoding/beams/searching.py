@@ -20,8 +20,8 @@ probable text, whatever was given up.
 Step: masks of all beams within the budget, one call of the model, the best ``candidates`` tokens of each
 beam, and a matcher for each of these, which ``fork`` makes in constant time; nothing is replayed.  A text
 that is complete takes no place.  Probabilities only fall, so the search ends when what the beams carry cannot
-change the list any more.  With canonical tokenization a text has one sequence, so no beam may exceed the last
-text of the list; otherwise all beams together must not be able to reorder it.
+change the list any more.  With canonical tokenization a text has one sequence, so each beam must be below the
+last text of the list; otherwise all beams together must not be able to reorder it.
 
 Ties go to fewer tokens, then to the smaller ids (shortlex): for a place among the beams, for the best
 sequence of a text, and in the list.
@@ -224,7 +224,6 @@ class _Search:
         self._reader = PrefixReader(model, task.prompt, task.vocabulary, cancel, goes_back=False)
         self._masks, self._backoff = BeamMasks(task), Backoff(task, beams, timing)
         self._is_canonical = task.matcher.compiled.tokenization == "canonical"
-        self._has_bans = bool(task.recovery.banned)
         self._live = [Beginning(None, -1, 0.0, 0.0, task.matcher, b"")]
         self._finished = FinishedTexts(beams)
         self._unexplored = -math.inf
@@ -403,9 +402,8 @@ class _Search:
         scores = self._finished.scores(self._beams + 1)
         if len(scores) < self._beams:
             return False
-        if self._is_canonical and not self._has_bans and not self._backoff.has_detours:
-            # A beam is another text than all that are finished; at a tie it is longer.
-            return scores[self._beams - 1] >= max(live.log_probability for live in self._live)
+        if self._is_canonical:  # but for detours, a beam is another text than all that are finished
+            return scores[self._beams - 1] > max(live.log_probability for live in self._live)
         carried = -math.inf
         for live in self._live:
             carried = log_sum(carried, live.log_probability)
