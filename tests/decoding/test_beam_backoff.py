@@ -551,6 +551,12 @@ def test_a_limit_drops_one_beam_or_leads_to_an_abstention() -> None:
     assert found.unexplored_log_probability > -math.inf
     with pytest.raises(tk.LimitExceeded):
         tk.beam_search(Table(0), WORDS, PROMPT, hard, **settings)
+    # Of the beams of one step, some need new states and others do not.
+    loop = tk.regex("b*|(a|c)*a(a|c){12}b").compile(vocabulary, limits=tk.Limits(states=8))
+    found = tk.beam_search(Table(0), WORDS, PROMPT, loop, policy=tk.Policy(), **settings)
+    assert isinstance(found, tk.Beams)
+    assert {beam.text.strip("b") for beam in found} == {""}
+    assert found.unexplored_log_probability > -math.inf
     harder = tk.regex("(a|c)*a(a|c){12}b").compile(vocabulary, limits=tk.Limits(states=12))
     result = tk.beam_search(Table(0), WORDS, PROMPT, harder, policy=tk.Policy(), **settings)
     assert isinstance(result, tk.Abstention)
