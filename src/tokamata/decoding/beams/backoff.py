@@ -180,5 +180,6 @@ class Backoff:
     @staticmethod
     def _after(start: Matcher, tokens: list[int]) -> Matcher:
         matcher = start.fork()
-        assert matcher.advance_all(tokens)  # it was found by following them
+        is_whole = matcher.advance_all(tokens)
+        assert is_whole  # they were found by following them
         return matcher

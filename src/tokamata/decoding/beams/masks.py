@@ -2,8 +2,8 @@
 
 They are those of the mask for the rest of the budget, less the banned tokens.  With canonical tokenization
 masks do not count with bans, so a beginning may meet a mask of banned tokens alone.  From the first mask on
-that allows banned tokens, a policy keeps room for a detour in the budget.  That may exclude texts: their
-probability is not lost in silence, so both sets of tokens are told.
+that allows banned tokens, a policy keeps room for a detour in the budget.  That may exclude texts, whose
+probability must be counted as given up, so :class:`Following` has both sets of tokens.
 """
 
 from __future__ import annotations
