@@ -267,6 +267,8 @@ class Generation(Generic[_T]):
 class Abstention:
     """No text: what :func:`tokamata.generate` returns in place of a generation, with a :class:`Policy`.
 
+    :func:`tokamata.beam_search` returns one in place of its list.
+
     Attributes:
         code: the cause.
         reason: the same as a sentence.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
+from tokamata.decoding.recovery import MOST_DETOURS
 from tokamata.decoding.results import (
     REASONS,
     Abstention,
@@ -50,7 +51,6 @@ __all__ = ["Row", "Task"]
 
 _T = TypeVar("_T")
 _NO_DRAFT = Draft([], None)
-_MOST_DETOURS = 8  # one after another, without a token of the model between them
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class Row(Generic[_T]):
             raise NoTokenError(cause, said, len(self._text.data), self._text.text)
         self._detours += 1
         found = None
-        if self.matcher is not None and self._detours <= _MOST_DETOURS:
+        if self.matcher is not None and self._detours <= MOST_DETOURS:
             with Clock(self._timing, "backoff_seconds"):
                 found = recovery.detour(self.matcher, self._tokens, logits, self.tokens_left)
         if found is None:
@@ -500,24 +500,14 @@ class Row(Generic[_T]):
     def _abstain(self, cause: Cause) -> None:
         if self._task.recovery.policy is None:
             raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
-        completion = None
-        if self.matcher is not None:
-            with Clock(self._timing, "repair_seconds"):
-                seconds = self._pace.seconds_left()
-                closing = self._task.recovery.closing(self.matcher, self._tokens, seconds)
-            if closing is not None:
-                data = b"".join(self._vocabulary[token] or b"" for token in closing.tokens)
-                whole = self._text.pending + data[self._text.to_skip :]
-                completion = whole.decode(errors="replace")
         self._held = self._text.end()
-        self.result = Abstention(
-            code=cause,
-            reason=REASONS[cause],
-            where=len(self._text.data),
-            partial=self._text.text,
-            tokens=self._tokens,
-            shortest_completion=completion,
-            prompt_tokens=self._task.prompt,
-            switches=tuple(self._switches),
-            timing=self._timing,
+        self.result = self._task.recovery.abstention(
+            cause,
+            self.matcher,
+            self._text,
+            self._tokens,
+            self._task.prompt,
+            self._switches,
+            self._timing,
+            self._pace.seconds_left(),
         )
