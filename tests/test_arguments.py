@@ -402,6 +402,8 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "candidates": ("5", 1.5, STRANGE, 0, HUGE),
             "max_new_tokens": ("5", None, 1.5, STRANGE, 0),
             "min_new_tokens": ("5", None, 1.5, STRANGE, -1, HUGE),
+            "banned_tokens": (*LISTS, ["a"], [1.5], [HUGE], [-1]),
+            "policy": (5, "repair", STRANGE),
             **TEXT_SETTINGS,
         },
     ),

@@ -35,6 +35,7 @@ class Clock:
         From the call ``broken_from`` on, its logits are NaN.
         """
         clock, stop = self, WORDS.convert_tokens_to_ids(end)
+        drawn = torch.Generator().manual_seed(1)
 
         class Model:
             config = SimpleNamespace(vocab_size=WIDTH)
@@ -43,7 +44,7 @@ class Clock:
             def __call__(self, input_ids: Any, attention_mask: Any = None, **options: Any) -> Any:
                 clock.now += seconds(self.calls)
                 self.calls += 1
-                logits = torch.randn(*input_ids.shape, WIDTH)
+                logits = torch.randn(*input_ids.shape, WIDTH, generator=drawn)
                 logits[..., stop] -= 1000
                 if broken_from is not None and self.calls > broken_from:
                     logits[:] = math.nan
@@ -58,7 +59,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def generate(model: Any, constraint: Any = SENTENCE, **settings: Any) -> Any:
-    return tk.generate(model, WORDS, "x", constraint, max_new_tokens=1000, **settings)
+    return tk.generate(model, WORDS, "x", constraint, max_new_tokens=1000, **{"seed": 1, **settings})
 
 
 def test_the_speed_becomes_a_budget_and_the_model_ends_the_text_itself(clock: Clock) -> None:

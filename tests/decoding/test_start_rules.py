@@ -237,3 +237,23 @@ def test_a_prompt_of_one_word_is_healed(name: str) -> None:
     assert result.healed == "play"
     assert tokenizer.decode(result.tokens) == "play" + result.text
     assert result.tokens[:1] == encoded(name, "playing games")[:1]
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_other_functions_read_the_text_alike(name: str) -> None:
+    tokenizer, words = tokenizer_of(name), tk.choice(["the", "one"])
+    begin: tuple[Any, ...] = (tokenizer, start_of(name), words)
+    samples = tk.sample(Faulty(name), *begin, 4, tokenization="canonical", max_new_tokens=3)
+    assert {sample.text for sample in samples} <= {"the", "one"}
+    beams = tk.beam_search(Faulty(name), *begin, beams=2, tokenization="canonical")
+    assert {beam.text for beam in beams} == {"the", "one"}
+    found = tk.probabilities(Faulty(name), *begin, tokenization="canonical")
+    assert set(found) == {"the", "one"}
+    few = dict.fromkeys(range(9), "few")
+    detour = tk.beam_search(
+        Faulty(name, broken=few), *begin, beams=2, tokenization="canonical", policy=tk.Policy()
+    )
+    assert not isinstance(detour, tk.Abstention)
+    for beam in detour:
+        assert beam.text in ("the", "one")
+        assert tokenizer.decode(beam.tokens) == beam.text

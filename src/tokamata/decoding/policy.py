@@ -35,6 +35,8 @@ OnDeadline: TypeAlias = Literal["finish", "abstain", "partial"]
 class Policy:
     """What :func:`tokamata.generate` does where a text cannot go on; without a policy it raises an error.
 
+    So does :func:`tokamata.beam_search` with each beam.
+
         result = tk.generate(model, tokenizer, prompt, constraint, policy=tk.Policy())
         if isinstance(result, tk.Abstention):
             ...

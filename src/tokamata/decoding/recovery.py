@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from tokamata.constraints.extension_constraints import control_token
 from tokamata.constraints.text_constraints import literal
 from tokamata.decoding.given import constraint_and_limits
-from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
+from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Generation, Switch, Timing
 from tokamata.decoding.shadow import Detour, detour
 from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
@@ -44,11 +44,13 @@ if TYPE_CHECKING:
 
     from tokamata.constraints.constraint import Constraint
     from tokamata.decoding.policy import OnDeadline, Policy
+    from tokamata.decoding.written_text import WrittenText
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["Closing", "Recovery"]
+__all__ = ["MOST_DETOURS", "Closing", "Recovery"]
 
 _T = TypeVar("_T")
+MOST_DETOURS = 8  # of a text, one after another without a token of the model between them
 _LEAST_SECONDS = 0.001  # for a closing at a deadline that is over
 
 
@@ -99,6 +101,10 @@ class Recovery(Generic[_T]):
         """Whether a mask allows a banned token."""
         return bool((row & self._banned_row).any())
 
+    def allowed(self, mask: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Masks less the banned tokens."""
+        return mask & ~self._banned_row
+
     def cause(self, matcher: Matcher | None, budget: int, seconds_left: float | None) -> Cause:
         """Why no token was left, where ``budget`` more may be written."""
         if matcher is None:
@@ -118,7 +124,7 @@ class Recovery(Generic[_T]):
         tokens: Sequence[int],
         logits: Any,
         budget: int,
-        seconds_left: Callable[[], float | None],
+        seconds_left: Callable[[], float | None] = lambda: None,
     ) -> Detour | None:
         """The way by bytes to where tokens follow again; ``None``: there is none, or none was found in time.
 
@@ -229,6 +235,48 @@ class Recovery(Generic[_T]):
             generation.timing,
         )
 
+    def abstention(
+        self,
+        cause: Cause,
+        matcher: Matcher | None,
+        text: WrittenText,
+        tokens: list[int],
+        prompt: list[int],
+        switches: Sequence[Switch],
+        timing: Timing,
+        seconds_left: float | None,
+    ) -> Abstention:
+        """What a call returns for a text that it gives up.
+
+        Args:
+            cause: why.
+            matcher: at the end of the text; ``None``: the text is free.
+            text: the text so far; nothing of it is held back.
+            tokens: its ids.
+            prompt: the ids of the model's input.
+            switches: the parts that the model did not draw.
+            timing: the times of the call.
+            seconds_left: the time that is left for a completion; ``None``: any.
+        """
+        completion = None
+        if matcher is not None:
+            with Clock(timing, "repair_seconds"):
+                closing = self.closing(matcher, tokens, seconds_left)
+            if closing is not None:
+                data = b"".join(self.spelling.each([*tokens, *closing.tokens])[len(tokens) :])
+                completion = (text.pending + data[text.to_skip :]).decode(errors="replace")
+        return Abstention(
+            cause,
+            REASONS[cause],
+            len(text.data),
+            text.text,
+            tokens,
+            completion,
+            prompt,
+            tuple(switches),
+            timing,
+        )
+
     def _repaired(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | None:
         """The nearest text of the constraint that the validators accept; ``None``: none was found in time."""
         assert self.policy is not None
@@ -335,7 +383,7 @@ class Recovery(Generic[_T]):
         """How many tokens of a mask are not banned."""
         import numpy as np
 
-        return int(np.unpackbits((row & ~self._banned_row).view(np.uint8)).sum())
+        return int(np.unpackbits(self.allowed(row).view(np.uint8)).sum())
 
     @kept_property
     def _banned_row(self) -> npt.NDArray[np.int32]:

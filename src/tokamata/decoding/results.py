@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -31,12 +32,7 @@ __all__ = [
 ]
 
 FinishReason: TypeAlias = Literal["complete", "stop", "length", "deadline", "policy"]
-# Why a text could not go on:
-#   banned     every token that the constraint allows is banned
-#   logits     the model gives no token that is left a finite logit
-#   limits     a limit of the constraint was exceeded
-#   validator  a validator refused the finished text
-#   deadline   the time was over
+# Why a text could not go on; REASONS has the sentences.
 Cause: TypeAlias = Literal["banned", "logits", "limits", "validator", "deadline"]
 REASONS: dict[Cause, str] = {
     "banned": "every token that the constraint allows is banned",
@@ -45,7 +41,6 @@ REASONS: dict[Cause, str] = {
     "validator": "a validator refuses the text",
     "deadline": "the time was over",
 }
-
 
 _T = TypeVar("_T")
 
@@ -90,7 +85,12 @@ class Timing:
 
 
 class Clock:
-    """Adds the time spent in its block to one field of a :class:`Timing`."""
+    """Adds the time spent in its block to one field of a :class:`Timing`.
+
+    Args:
+        timing: the times.
+        name: the field.
+    """
 
     def __init__(self, timing: Timing, name: str) -> None:
         self._timing, self._name = timing, name
@@ -242,7 +242,7 @@ class Generation(Generic[_T]):
             LimitExceeded, Cancelled: finding the alternatives was stopped.
         """
         from tokamata.decoding.field_probabilities.fields import FieldProbabilities, fields_of
-        from tokamata.resources.limits import Limits, Watch, checked_cancel
+        from tokamata.resources.limits import Watch, checked_cancel
 
         value = self.parse()
         if self._record is None:
@@ -259,18 +259,18 @@ class Generation(Generic[_T]):
                 "control tokens say where the parts of this text end, and the probabilities of such parts "
                 "are not supported; use step.log_probability of stream()"
             )
-        limits = Limits()
-        plain: Any = self.constraint
-        if isinstance(plain, CompiledConstraint):
-            limits, plain = plain.limits, plain.constraint
+        assert self.constraint is not None, "parse() refuses a free text"
+        constraint, limits = constraint_and_limits(self.constraint)
         watch = Watch(limits, checked_cancel(cancel))
         data, healed = self.text.encode(), len(self.healed.encode())
-        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, watch))
+        return FieldProbabilities(value, fields_of(constraint, data, healed, self._record, watch))
 
 
 @dataclass(frozen=True)
 class Abstention:
     """No text: what :func:`tokamata.generate` returns in place of a generation, with a :class:`Policy`.
+
+    :func:`tokamata.beam_search` returns one in place of its list.
 
     Attributes:
         code: the cause.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
+from tokamata.decoding.recovery import MOST_DETOURS
 from tokamata.decoding.results import (
     REASONS,
     Abstention,
@@ -52,7 +53,6 @@ __all__ = ["Row", "Task"]
 
 _T = TypeVar("_T")
 _NO_DRAFT = Draft([], None)
-_MOST_DETOURS = 8  # one after another, without a token of the model between them
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Row(Generic[_T]):
         """A draft of at most ``most`` tokens; an empty one where nothing can be proposed."""
         budget = self.mask_budget
         most = min(most, budget - 1)
-        # Behind a healed prompt the text is free: what the matcher allows there does not count.
+        # After the healed text this text is free: the matcher's masks do not concern it.
         is_leaving = self.matcher is not None and not self._task.is_matched_throughout
         if self.drafter is None or most < 1 or is_leaving:
             return _NO_DRAFT
@@ -210,7 +210,7 @@ class Row(Generic[_T]):
             except (BudgetError, LimitExceeded):
                 if not self.is_careful:
                     raise
-                return _NO_DRAFT  # the mask without a draft says what is the matter
+                return _NO_DRAFT  # the mask without a draft meets the cause, and handles it
 
     def safely(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The steps; with a policy, the text is given up where the constraint exceeds a limit.
@@ -239,7 +239,11 @@ class Row(Generic[_T]):
         check_logits(len(self._vocabulary), self._vocabulary.width, logits)
 
     def fill_mask(self, row: npt.NDArray[np.int32]) -> Cause | None:
-        """Write the mask; why there is none, or ``None``."""
+        """Write the mask.
+
+        Returns:
+            Why there is none; ``None`` where it was written.
+        """
         assert self.matcher is not None
         paced, left = self.mask_budget, self.tokens_left
         room = self._task.recovery.room(self.matcher) if self._meets_bans else 0
@@ -379,7 +383,7 @@ class Row(Generic[_T]):
             raise self._no_token(cause, reason if cause == "logits" else REASONS[cause])
         self._detours += 1
         found = None
-        if self.matcher is not None and self._detours <= _MOST_DETOURS:
+        if self.matcher is not None and self._detours <= MOST_DETOURS:
             with Clock(self._timing, "backoff_seconds"):
                 found = recovery.detour(
                     self.matcher, self._tokens, logits, self.tokens_left, self._pace.seconds_of_step
@@ -479,7 +483,7 @@ class Row(Generic[_T]):
         new = self._text.skipped(data)
         if part is not None:
             part.pieces.append((len(self._text.data), new, log_probability))
-        if not self._text.is_behind and not self._task.is_matched_throughout:
+        if self._text.to_skip == 0 and not self._task.is_matched_throughout:
             self.matcher = None
         if self._record is not None:
             self._record.write(token, data, log_probability)
@@ -523,24 +527,24 @@ class Row(Generic[_T]):
     def _finish(self, reason: FinishReason, stop_token: int | None = None, *, is_whole: bool = True) -> None:
         """End the text; one that is whole is judged by the validators."""
         self._held = self._text.end()
+        controlled = self._controlled
         generation = Generation(
-            self._text.text,
-            self._tokens,
-            stop_token,
-            self._log_probability,
-            reason,
-            self._task.prompt,
-            self._task.healed,
-            self._jumped,
-            self._timing,
-            self._task.constraint,
-            self.drafted,
-            self.accepted,
-            self._text.stop_text,
-            self._switches(),
-            None,
-            self._controlled.compiled if self._controlled is not None else None,
-            self._record,
+            text=self._text.text,
+            tokens=self._tokens,
+            stop_token=stop_token,
+            log_probability=self._log_probability,
+            finish_reason=reason,
+            prompt_tokens=self._task.prompt,
+            healed=self._task.healed,
+            jumped=self._jumped,
+            timing=self._timing,
+            constraint=self._task.constraint,
+            drafted=self.drafted,
+            accepted=self.accepted,
+            stop_text=self._text.stop_text,
+            switches=self._switches(),
+            _matched=None if controlled is None else controlled.compiled,
+            _record=self._record,
         )
         self.result = generation
         if is_whole:
@@ -559,25 +563,14 @@ class Row(Generic[_T]):
     def _abstain(self, cause: Cause) -> None:
         if self._task.recovery.policy is None:
             raise self._no_token(cause, REASONS[cause])
-        self._held = self._text.end()  # first: the completion goes on after what is shown then
-        completion = None
-        if self.matcher is not None:
-            with Clock(self._timing, "repair_seconds"):
-                seconds = self._pace.seconds_left()
-                closing = self._task.recovery.closing(self.matcher, self._tokens, seconds)
-            if closing is not None:
-                spelled = self._task.spelling.each([*self._tokens, *closing.tokens])
-                data = b"".join(spelled[len(self._tokens) :])
-                whole = self._text.pending + data[self._text.to_skip :]
-                completion = whole.decode(errors="replace")
-        self.result = Abstention(
+        self._held = self._text.end()
+        self.result = self._task.recovery.abstention(
             cause,
-            REASONS[cause],
-            len(self._text.data),
-            self._text.text,
+            self.matcher,
+            self._text,
             self._tokens,
-            completion,
             self._task.prompt,
             self._switches(),
             self._timing,
+            self._pace.seconds_left(),
         )

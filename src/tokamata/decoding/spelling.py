@@ -32,6 +32,10 @@ class Spelling:
         """Whether the first token may have other bytes than the same token later."""
         return self._first is not None
 
+    def is_control(self, token: int) -> bool:
+        """Whether no text has a token."""
+        return self._vocabulary[token] is None
+
     def of(self, token: int, *, is_first: bool) -> bytes:
         """The bytes of a token; none for a control token."""
         if is_first and self._first is not None and token < len(self._first):

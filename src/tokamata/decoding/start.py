@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from tokamata.calls.arguments import (
     advice_on_constraint,
@@ -50,13 +50,14 @@ from tokamata.errors import (
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
 
-__all__ = ["Options", "constraint_list", "tasks_of"]
+__all__ = ["Options", "check_budget", "constraint_list", "tasks_of"]
 
 _EXPECTED = "a constraint, compiled or not, or None"
 _LARGEST_BIAS = 1e30  # logits are float32
@@ -207,7 +208,7 @@ def tasks_of(
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with about(_name_of(index, constraints)):
-                _check_budget(task)
+                check_budget(task)
     return tasks
 
 
@@ -234,15 +235,14 @@ class _Compiler:
             return self._task(prompt, given, is_chat, is_fresh=True)
 
     def _task(self, prompt: list[int], given: _Given, is_chat: bool, *, is_fresh: bool) -> Task[Any]:
-        """The task; where it is fresh, the text does not continue the prompt.
+        """The task of one prompt; where it is fresh, the text does not continue the prompt.
 
         Raises:
             ContextError: the prompt is not canonical, and the text continues it.
         """
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
-        tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
-        is_canonical = tokenization == "canonical"
+        is_canonical = _tokenization(given, options) == "canonical"
         healed = ""
         # Nothing can be put before a compiled constraint, so it is not healed by default.
         if options.heal or (options.heal is None and is_canonical and not is_compiled):
@@ -257,7 +257,7 @@ class _Compiler:
             prompt = prompt[:-1]
         matcher = None
         context = [] if is_fresh else self._last_text(prompt) if is_chat else prompt
-        least = options.min_new_tokens and options.min_new_tokens + bool(healed)
+        least = options.min_new_tokens + bool(healed) if options.min_new_tokens else 0
         is_matched_throughout = given is not None or is_canonical or options.min_new_tokens > 0
         is_start = is_canonical and self._ends_text(context)
         if is_matched_throughout or healed:
@@ -265,29 +265,30 @@ class _Compiler:
             matcher = compiled.matcher(context, min_tokens=least)
             is_start = is_start or (not is_canonical and compiled._start_of_text)
         spelling = Spelling(self._vocabulary, is_start)
+        recovery = Recovery(
+            constraint=given,
+            context=context,
+            spelling=spelling,
+            least=least,
+            vocabulary=self._usable,
+            banned=self._banned,
+            policy=options.policy,
+            validators=self._validators,
+        )
         return Task(
-            self._vocabulary,
-            spelling,
-            prompt,
-            healed,
-            given,
-            matcher,
-            is_matched_throughout,
-            options.max_new_tokens,
-            options.jump,
-            _event_reader(given),
-            options.stop_texts,
-            Recovery(
-                given,
-                context,
-                spelling,
-                least,
-                self._usable,
-                self._banned,
-                options.policy,
-                self._validators,
-            ),
-            options.probabilities,
+            vocabulary=self._vocabulary,
+            spelling=spelling,
+            prompt=prompt,
+            healed=healed,
+            constraint=given,
+            matcher=matcher,
+            is_matched_throughout=is_matched_throughout,
+            max_new_tokens=options.max_new_tokens,
+            jump=options.jump,
+            events=_event_reader(given),
+            stop=options.stop_texts,
+            recovery=recovery,
+            records=options.probabilities,
         )
 
     def _ends_text(self, tokens: list[int]) -> bool:
@@ -305,20 +306,18 @@ class _Compiler:
         return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
-        tokenization, limits, is_start = self._options.tokenization, None, False
+        tokenization, limits = _tokenization(given, self._options), Limits()
+        if isinstance(given, CompiledConstraint) and (tokenization == "canonical" or not self._banned):
+            return given
+        is_start = isinstance(given, CompiledConstraint) and given._start_of_text
         constraint: Constraint[Any] = regex("(?s:.*)")
-        if isinstance(given, CompiledConstraint):
-            if given.tokenization == "canonical" or not self._banned:
-                return given
-            tokenization, limits, is_start = given.tokenization, given.limits, given._start_of_text
-            constraint = cast("Constraint[Any]", given.constraint)
-        elif given is not None:
-            constraint = given
+        if given is not None:
+            constraint, limits = constraint_and_limits(given)
         key = id(given), healed
         if key not in self._compiled:
             if healed:
                 constraint = literal(healed) + constraint
-            # With canonical tokenization, banned tokens are taken out of each mask.
+            # Canonical masks do not count with banned tokens; the bias alone keeps the model from them.
             vocabulary = self._usable if tokenization == "any" else self._vocabulary
             compiled = constraint.compile(
                 vocabulary, tokenization=tokenization, limits=limits, start_of_text=is_start
@@ -348,12 +347,14 @@ def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabu
     return vocabulary
 
 
+def _tokenization(given: _Given, options: Options) -> Tokenization:
+    """The tokenization of a text: a compiled constraint keeps its own."""
+    return given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
+
+
 def _has_canonical(constraints: list[_Given], options: Options) -> bool:
     """Whether one of the texts is to have canonical tokens."""
-    return any(
-        (given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization) == "canonical"
-        for given in constraints
-    )
+    return any(_tokenization(given, options) == "canonical" for given in constraints)
 
 
 def _tested_vocabulary(
@@ -379,12 +380,21 @@ def _tested_vocabulary(
     return vocabulary
 
 
-def _check_budget(task: Task[Any]) -> None:
-    """Refuse a budget into which no text fits."""
+def check_budget(task: Task[Any], *, count_stop: bool = False) -> None:
+    """Refuse a budget into which no text fits.
+
+    Args:
+        task: the task; of one without a constraint every budget suffices.
+        count_stop: whether each text needs room for a stop token, too.
+
+    Raises:
+        BudgetError: names the caller's budget, and the tokens that are needed.
+    """
     if task.matcher is None:
         return
+    row = allocate_mask(1, task.vocabulary.width)[0]
     try:
-        task.matcher.fill_mask(allocate_mask(1, task.vocabulary.width)[0], task.budget)
+        task.matcher.fill_mask(row, task.budget, count_stop=count_stop)
     except BudgetError as error:
         # The caller's budget does not include the token that was taken back.
         needed = None if error.needed is None else error.needed - bool(task.healed)
