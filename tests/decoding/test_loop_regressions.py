@@ -128,6 +128,36 @@ def test_switches_are_bytes_of_the_text(
         result.parse_with_probabilities()
 
 
+def test_a_stop_text_that_begins_in_a_detour_ends_the_text() -> None:
+    """The matcher begins after the detour, and cannot go back to where the text may end."""
+    tokenizer = byte_level(["b z"])
+    a, b, c, d = (token_id(tokenizer, letter) for letter in "abcd")
+
+    class Filtered(Wishes):
+        def __call__(self, input_ids: Any, **options: Any) -> Any:
+            output = super().__call__(input_ids, **options)
+            if self.calls == 2:  # nothing but a token that begins with a legal byte
+                output.logits[:] = -math.inf
+                output.logits[..., token_id(tokenizer, "bz")] = 0.0
+            return output
+
+    for tokenization in ("any", "canonical"):
+        result = tk.generate(
+            Filtered(tokenizer, [a, b, c, d]),
+            tokenizer,
+            "x",
+            tk.regex("a(bcd)?"),
+            stop="bc",
+            tokenization=tokenization,  # type: ignore[arg-type]
+            greedy=True,
+            policy=tk.Policy(),
+        )
+        assert isinstance(result, tk.Generation)
+        assert result.tokens == [a, b, c]
+        assert (result.text, result.stop_text) == ("a", "bc")
+        assert [(switch.where, switch.data) for switch in result.switches] == [(1, b"")]
+
+
 def test_switches_of_an_abstention_are_of_its_text() -> None:
     """The detour has begun a code point, which the text so far does not show."""
     policy = tk.Policy(shadow_bytes=1, repair=False)

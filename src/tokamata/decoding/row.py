@@ -151,9 +151,7 @@ class Row(Generic[_T]):
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
-        self._borders: list[
-            int
-        ] = []  # the end of each token, in bytes; the first ones are of the healed text
+        self._borders: list[int] = []  # the ends of tokens, in bytes of the healed text and this one
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
