@@ -137,6 +137,10 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.grammars --prepare 0.05 --markdown $(RESULTS)/grammars_prepared.md
 	$(BIN)/python -m benchmarks.grammars.reading --markdown $(RESULTS)/grammar_reading.md
 	$(BIN)/python -m benchmarks.drafts --markdown $(RESULTS)/drafts.md
+	$(BIN)/python -m benchmarks.bounded --count 200 --markdown $(RESULTS)/bounded.md
+	$(BIN)/python -m benchmarks.sampling --count 5 --markdown $(RESULTS)/sampling.md --plot $(RESULTS)/sampling.svg
+	$(BIN)/python -m benchmarks.safe_loop --count 16 --markdown $(RESULTS)/safe_loop.md
+	$(BIN)/python -m benchmarks.calibration --count 1500 --markdown $(RESULTS)/calibration.md --plot docs/calibration.svg
 	$(BIN)/python -m benchmarks.repair --markdown $(RESULTS)/repair.md
 	$(BIN)/python -m benchmarks.repair.tokens --markdown $(RESULTS)/repair_tokens.md
 	$(BIN)/python -m benchmarks.repair.couplings --markdown $(RESULTS)/repair_couplings.md

@@ -24,6 +24,11 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
+    "errors": [
+        *("showing", "base", "arguments", "installation", "saving", "stops"),
+        *("patterns", "schemas", "templates", "constraints", "machines"),
+        *("vocabularies", "tokenizations", "decoding", "texts"),
+    ],
     "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
     "calls": ["schema_places", "arguments", "recipes", "equal_calls"],
     "values": [

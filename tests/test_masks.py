@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tokamata.errors import MaskError
 from tokamata.matching import masks
-from tokamata.matching.masks import _apply_on_device, allocate_mask, apply_mask
+from tokamata.matching.masks import _apply_on_device, allocate_mask, allowed_tokens, apply_mask
 
 TORCH_DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
@@ -143,6 +143,15 @@ def test_strided_logits_and_masks_are_written_in_place() -> None:
     tensor = torch.zeros(4, 80)
     apply_mask(tensor[::2, ::2], mask)
     np.testing.assert_array_equal(tensor.numpy(), expected)
+
+
+@given(cases())
+@settings(deadline=None)
+def test_allowed_tokens_are_those_of_the_definition(case: tuple[np.ndarray, np.ndarray]) -> None:
+    for mask in case[1].reshape(-1, case[1].shape[-1]):
+        expected = np.flatnonzero(np.isfinite(naive(np.zeros(32 * len(mask)), mask))).tolist()
+        assert allowed_tokens(mask).tolist() == expected
+        assert allowed_tokens(mask.astype(">i4")).tolist() == expected  # as a big-endian machine has it
 
 
 def test_a_read_only_mask_serves() -> None:

@@ -594,6 +594,14 @@ def test_errors_keep_their_facts(name: str) -> None:
             assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)
 
 
+def test_pickles_of_errors_do_not_name_files() -> None:
+    assert {kind.__module__ for kind in ALL_ERRORS.values()} == {"tokamata.errors"}
+    kept = b"ctokamata.errors\nParseError\n(Vbyte 3\nVwrong\ntR."  # of protocol 0
+    error = pickle.loads(kept)
+    assert type(error) is errors.ParseError
+    assert (error.place, error.reason) == ("byte 3", "wrong")
+
+
 def test_errors_of_the_engine() -> None:
     limits = tk.Limits(states=3)
     with pytest.raises(tk.LimitExceeded) as caught:

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.audit.tables import report_of
 from benchmarks.common import environment
-from benchmarks.common.program import is_installed, parser_for, progress, run, say
+from benchmarks.common.program import add_engines, is_installed, parser_for, progress, run, say
 from benchmarks.common.report import Report
 from benchmarks.common.tokenizers import load_known
 from tokamata.audit.apart import Apart
@@ -47,16 +47,12 @@ def main() -> int:
     add(
         "--records", type=Path, required=True, metavar="FILE", help="where results are appended, line by line"
     )
-    add("--engines", default=_ENGINES, metavar="NAMES", help=f"with semicolons (default {_ENGINES})")
+    add_engines(parser, ENGINES, _ENGINES)
     add("--rounds", type=int, default=3, metavar="N", help="texts that each engine writes by each schema (3)")
     add("--seconds", type=float, default=20.0, metavar="S", help="for each schema and engine, at most (20)")
     add("--timeout", type=float, default=10.0, metavar="S", help="processor time for compiling (10)")
     add("--only-report", action="store_true", help="run nothing")
-    options = parser.parse_args()
-    options.engines = [name.strip() for name in options.engines.split(";")]
-    if unknown := set(options.engines) - set(ENGINES):
-        parser.error(f"no engine is called {min(unknown)!r}; known are {'; '.join(ENGINES)}")
-    return run(measure, options)
+    return run(measure, parser.parse_args())
 
 
 def measure(options: Namespace, work: Path) -> Report:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterator
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +36,25 @@ def parser_for(description: str) -> ArgumentParser:
     add("--json", type=Path, metavar="FILE", help="store all figures")
     add("--plot", type=Path, metavar="FILE", help="draw the main figures (.svg, .png)")
     return parser
+
+
+def add_engines(parser: ArgumentParser, known: Collection[str], default: str) -> None:
+    """Adds ``--engines``: names with semicolons, of which the options get a list.
+
+    Args:
+        parser: of the program.
+        known: the names of all engines.
+        default: those that are taken, as on the command line.
+    """
+
+    def names(text: str) -> list[str]:
+        found = [name.strip() for name in text.split(";")]
+        if unknown := set(found) - set(known):
+            raise ArgumentTypeError(f"no engine is called {min(unknown)!r}; known are {'; '.join(known)}")
+        return found
+
+    shown = f"with semicolons (default {default})"
+    parser.add_argument("--engines", type=names, default=default, metavar="NAMES", help=shown)
 
 
 def run(measure: Callable[[Namespace, Path], Report], options: Namespace) -> int:

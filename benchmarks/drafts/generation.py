@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
 import tokamata as tk
-from benchmarks.common import environment
+from benchmarks.common.gemma import load_gemma, print_facts
 from tokamata.decoding.hosts import vocabulary_of
-from tokamata.demo import default_model_folder
 
 _SCHEMA = {
     "type": "object",
@@ -40,16 +38,13 @@ _PROMPTS = [
     "Describe the painter as JSON: Claude Monet, born in 1840 in Paris.\n",
 ]
 _LAYERS = (6, 12, 15)
+_THREADS = 2
 
 
 def main() -> None:
     """Prints a row for each kind of draft, two rounds of each in turns."""
-    for name, value in environment.describe("two threads are used").items():
-        print(f"- {name}: {value}")
-    torch.set_num_threads(2)
-    folder = default_model_folder()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).eval()
+    print_facts(_THREADS)
+    model, tokenizer = load_gemma(torch.bfloat16, _THREADS)
     constraint = tk.json_schema(_SCHEMA)
     settings: dict[str, Any] = {"greedy": True, "max_new_tokens": 80}
     expected = [tk.generate(model, tokenizer, prompt, constraint, **settings).tokens for prompt in _PROMPTS]

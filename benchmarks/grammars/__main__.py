@@ -18,8 +18,8 @@ from typing import Any
 
 import tokamata as tk
 from benchmarks.common import environment
-from benchmarks.common.engines import CANONICAL, TOKAMATA
-from benchmarks.common.program import parser_for, run
+from benchmarks.common.engines import CANONICAL, ENGINES, TOKAMATA
+from benchmarks.common.program import add_engines, parser_for, run
 from benchmarks.common.replaying import Case, EngineRun, run_engines
 from benchmarks.common.report import RANKS, Report, Target, ranks
 from benchmarks.common.tokenizers import Tokenizer, load_known
@@ -40,7 +40,7 @@ _NOTES = (
 def main() -> int:
     """The program; its exit status is 1 if tokamata refuses a text."""
     parser = parser_for(__doc__ or "")
-    parser.add_argument("--engines", default=f"{TOKAMATA};{CANONICAL};llguidance;glrmask", metavar="NAMES")
+    add_engines(parser, ENGINES, f"{TOKAMATA};{CANONICAL};llguidance;glrmask")
     parser.add_argument("--prepare", type=float, metavar="S")
     parser.set_defaults(timeout=30.0, replay_timeout=900.0, memory=16.0)
     return run(measure, parser.parse_args())
@@ -58,7 +58,7 @@ def measure(options: Namespace, work: Path) -> Report:
     if options.quick:
         long = [written[:3] for written in long]
     cases = [_case(name, tokenizer, texts) for name, texts in zip(names * 2, short + long, strict=True)]
-    runs = run_engines(options.engines.split(";"), cases, "llama-3.1", tokenizer, options)
+    runs = run_engines(options.engines, cases, "llama-3.1", tokenizer, options)
     report.is_wrong |= not all(runs[TOKAMATA].accepts(number) for number in range(len(cases)))
     for title, numbers in (("a text of a kilobyte", range(3)), ("files", range(3, 6))):
         rows = [_row(cases[at].name, at, engine, run) for at in numbers for engine, run in runs.items()]

@@ -14,7 +14,7 @@ from pathlib import Path
 import tokamata as tk
 from benchmarks.common import environment
 from benchmarks.common.engines import ANY_ORDER, CANONICAL, CANONICAL_ANY_ORDER, ENGINES, TOKAMATA
-from benchmarks.common.program import parser_for, run
+from benchmarks.common.program import add_engines, parser_for, run
 from benchmarks.common.replaying import Case, EngineRun, run_engines
 from benchmarks.common.report import Report
 from benchmarks.common.schemas import SchemaCase, load
@@ -28,18 +28,14 @@ def main() -> int:
     """The program; its exit status is 1 if tokamata accepts an invalid instance."""
     parser = parser_for(__doc__)
     add = parser.add_argument
-    add("--engines", default=_ENGINES, metavar="NAMES", help=f"with semicolons (default {_ENGINES})")
+    add_engines(parser, ENGINES, _ENGINES)
     add(
         "--timeout", type=float, default=10.0, metavar="S", help="seconds for a schema to its first mask (10)"
     )
     add("--replay-timeout", type=float, default=60.0, metavar="S", help="seconds for its instances (60)")
     add("--memory", type=float, default=16.0, metavar="GB", help="of an engine (16)")
     add("--prepare", type=float, metavar="S", help="compiled.prepare(seconds=S) after the first mask")
-    options = parser.parse_args()
-    options.engines = [name.strip() for name in options.engines.split(";")]
-    if unknown := set(options.engines) - set(ENGINES):
-        parser.error(f"no engine is called {min(unknown)!r}; known are {'; '.join(ENGINES)}")
-    return run(measure, options)
+    return run(measure, parser.parse_args())
 
 
 def measure(options: Namespace, work: Path) -> Report:

@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
 import tokamata as tk
-from benchmarks.common import environment
+from benchmarks.common.gemma import load_gemma, print_facts
 from tokamata.decoding.results import Timing
 from tokamata.decoding.start import Options, tasks_of
 from tokamata.decoding.unbiased.law import Law
 from tokamata.decoding.unbiased.prefix_tree import PrefixTree
 from tokamata.decoding.unbiased.walks import walk
-from tokamata.demo import default_model_folder
 
 _SCHEMA = {
     "type": "object",
@@ -46,16 +44,13 @@ _TASKS: dict[str, tuple[str, Any]] = {
     "a date": ("Columbus reached America on 1492-10-12.\nNapoleon died on", r" [0-9]{4}-[0-9]{2}-[0-9]{2}"),
 }
 _COUNT, _BUDGET, _MOST_CALLS = 20, 40, 200
+_THREADS = 2
 
 
 def main() -> None:
     """Prints a table for each task."""
-    for name, value in environment.describe("two threads are used").items():
-        print(f"- {name}: {value}")
-    torch.set_num_threads(2)
-    folder = default_model_folder()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    print_facts(_THREADS)
+    model, tokenizer = load_gemma(torch.float32, _THREADS)
     for name, (prompt, pattern) in _TASKS.items():
         constraint = tk.regex(pattern) if isinstance(pattern, str) else pattern
         print(f"\n### {name}, {_COUNT} samples\n")

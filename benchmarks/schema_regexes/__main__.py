@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import environment
-from benchmarks.common.engines import ECMA
-from benchmarks.common.program import parser_for, run, say
+from benchmarks.common.engines import ECMA, ENGINES
+from benchmarks.common.program import add_engines, parser_for, run, say
 from benchmarks.common.replaying import Case, EngineRun, common, run_engines
 from benchmarks.common.report import Report, Target, ranks
 from benchmarks.common.tokenizers import Tokenizer, load_known
@@ -37,12 +37,11 @@ def main() -> int:
     """The program; its exit status is 1 if tokamata refuses a text."""
     parser = parser_for(__doc__)
     add = parser.add_argument
-    add("--engines", default=_ENGINES, metavar="NAMES", help=f"with semicolons (default {_ENGINES})")
+    add_engines(parser, ENGINES, _ENGINES)
     add("--vocabularies", default="gemma-3,llama-3.1", metavar="NAMES", help="with commas")
     add("--timeout", type=float, default=10.0, metavar="S", help="seconds for a regex (10)")
     add("--memory", type=float, default=12.0, metavar="GB", help="of an engine (12)")
     options = parser.parse_args()
-    options.engines = [name.strip() for name in options.engines.split(";")]
     options.replay_timeout, options.prepare = options.timeout, None
     return run(measure, options)
 

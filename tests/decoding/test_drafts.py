@@ -156,6 +156,20 @@ def test_a_model_with_other_tokens_drafts_the_text_that_it_would_write() -> None
         assert drafting.calls < model.calls / 3
 
 
+def test_a_model_with_other_tokens_has_the_limits_of_the_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = tk.regex("[a-z]+").compile(tk.Vocabulary.load(TOKENIZER), limits=tk.Limits(states=7_000))
+    compile_, limits = tk.Constraint.compile, []
+
+    def noting(self: Any, *args: Any, **options: Any) -> Any:
+        limits.append(options.get("limits"))
+        return compile_(self, *args, **options)
+
+    monkeypatch.setattr(tk.Constraint, "compile", noting)
+    draft = draft_of("other tokens")
+    tk.generate(Context(WIDTH, 1), TOKENIZER, "a", compiled, draft=draft, max_new_tokens=5, greedy=True)
+    assert limits == [compiled.limits]
+
+
 def test_what_stands_in_the_prompt_is_looked_up() -> None:
     text = "name age the name age the name age"
     letters = TOKENIZER(text)["input_ids"]

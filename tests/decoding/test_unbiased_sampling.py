@@ -27,10 +27,7 @@ from tests.support.models.enumerated import (
 )
 from tests.support.models.fakes import Counting
 from tests.support.models.small_models import config_of, small_model, small_tokenizer
-from tokamata.decoding.results import Timing
-from tokamata.decoding.start import Options, tasks_of
-from tokamata.decoding.unbiased.law import Law
-from tokamata.decoding.unbiased.logarithms import (
+from tokamata.decoding.logarithms import (
     cumulative,
     drawn,
     effective_size,
@@ -38,6 +35,9 @@ from tokamata.decoding.unbiased.logarithms import (
     log_sum,
     systematic,
 )
+from tokamata.decoding.results import Timing
+from tokamata.decoding.start import Options, tasks_of
+from tokamata.decoding.unbiased.law import Law
 from tokamata.decoding.unbiased.prefix_tree import COMPLETE, Node, PrefixTree
 from tokamata.decoding.unbiased.walks import walk
 

@@ -45,6 +45,7 @@ from tokamata.audit.sides import Bounds, Process, Side, SideBroken
 from tokamata.audit.spelling import Speller
 from tokamata.audit.styles import written_otherwise
 from tokamata.audit.walks import Followed, Writing, Written
+from tokamata.matching.masks import allowed_tokens
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Auditor", "Instance"]
@@ -283,10 +284,8 @@ class _Run:
         self._rng.shuffle(rows)
         found = []
         for index in rows[:_BITS_OF_A_TEXT]:
-            row = bits[index].astype("<i4").view(np.uint8)
-            set_bits = np.flatnonzero(np.unpackbits(row, bitorder="little"))
-            drawn = [int(token) for token in self._rng.sample(set_bits.tolist(), min(8, len(set_bits)))]
-            drawn = [token for token in drawn if token not in known]
+            tokens = allowed_tokens(bits[index]).tolist()
+            drawn = [token for token in self._rng.sample(tokens, min(8, len(tokens))) if token not in known]
             drawn.sort(key=self._is_style)
             found += [(index, token) for token in drawn[: 1 + (len(rows) < 3)]]
         return found[:_BITS_OF_A_TEXT]

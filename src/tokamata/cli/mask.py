@@ -18,6 +18,7 @@ from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.mask_reports import MaskReport
+from tokamata.matching.masks import allowed_tokens
 from tokamata.matching.matchers import Matcher
 from tokamata.vocabulary import Vocabulary
 
@@ -90,8 +91,8 @@ def run(
 
 def _row(token: int | None, matcher: Matcher) -> _Row:
     report = matcher.mask_report()
-    bits = np.unpackbits(matcher.mask.astype("<i4").view(np.uint8), bitorder="little")
-    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text(), report)
+    allowed = allowed_tokens(matcher.mask)
+    return _Row(token, matcher.is_accepting, allowed, matcher.forced_text(), report)
 
 
 def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:

@@ -23,8 +23,8 @@ token.  In strings whose whole control tokens cannot be marked, the marks are se
 around them.  A template that splits at ``</think>``, and strips both halves, then does as it does without
 marks; they show whether it has left out the piece.  Otherwise the chat is refused.
 
-Not found is a control token that a template makes of other text of a message, by leaving out characters
-within it.
+A control token that a template makes of other text of a message, by leaving out characters within it, is not
+found.
 
 Cost: one more rendering; a search in each string for each of the control tokens in the text.
 
@@ -51,8 +51,12 @@ __all__ = ["ControlSpan", "Piece", "refused_piece", "spans_of_messages", "unused
 _Key = tuple[str | int, ...]
 _MOST_TRIED = 32  # strings whose marks are tried one by one: each takes a rendering
 _NEAR = 1000  # characters beside a mark, where the rest of a string that the template has cut is looked for
+_KEY = "(key)"  # ends the key of a string that is itself a key
+_READ = "the chat template reads it there"
 _DIGITS = "23456789"
 _NUMBER_LENGTH = 8  # octal digits of a mark
+_FROM_OCTAL = str.maketrans("01234567", _DIGITS)
+_AS_OCTAL = str.maketrans(_DIGITS, "01234567")
 
 
 @dataclass(frozen=True)
@@ -127,9 +131,6 @@ def spans_of_messages(
     return _overlapping(spans, written)
 
 
-_READ = "the chat template reads it there"
-
-
 def unused_number(texts: Sequence[str]) -> str:
     """A number that occurs in none of the texts; its first digit occurs nowhere else in it."""
     digests = (hashlib.sha256(str(attempt).encode()).digest() for attempt in count())
@@ -166,9 +167,6 @@ def _strings(value: Any, key: _Key) -> Iterator[tuple[_Key, str]]:
             yield from _strings(item, (*key, index))
     elif (fields := _fields(value)) is not None:
         yield from _strings(fields, key)
-
-
-_KEY = "(key)"
 
 
 def _changed(value: Any, key: _Key, change: Callable[[_Key, str], str]) -> Any:
@@ -301,10 +299,6 @@ class _Marking:
 
     def _mark(self, number: int) -> str:
         return self._stem + f"{number:0{_NUMBER_LENGTH}o}".translate(_FROM_OCTAL)
-
-
-_FROM_OCTAL = str.maketrans("01234567", _DIGITS)
-_AS_OCTAL = str.maketrans(_DIGITS, "01234567")
 
 
 def _spelling_in(text: str, spellings: Sequence[str]) -> str:

@@ -41,6 +41,11 @@ __all__ = ["Chat", "ChatEncoder", "chat_ids"]
 
 Chat = Sequence[Mapping[str, Any]]
 
+_NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
+_NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
+_CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)  # of a template
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+
 
 class ChatEncoder:
     """Encodes chats, for one call.
@@ -134,10 +139,6 @@ def chat_ids(tokenizer: Any, messages: Chat, placeholders: Collection[str] = ())
     return ChatEncoder(tokenizer, placeholders).ids(messages)
 
 
-_NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
-_NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
-
-
 def _literals(template: Any) -> str:
     """What a chat template, or one of several, writes by itself: its text, and the strings in its code."""
     sources = template.values() if isinstance(template, Mapping) else [template]
@@ -147,10 +148,6 @@ def _literals(template: Any) -> str:
         found += re.split(_CODE, text)
         found += (string[1:-1] for code in re.findall(_CODE, text) for string in re.findall(_STRING, code))
     return "\0".join(found)
-
-
-_CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)
-_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def _is_markup(name: str, written: str) -> bool:

@@ -5,12 +5,12 @@ surprises the model in the middle of a sentence.
 Example.  0.9 s are left, and a round takes 0.1 s: masks get a budget of 9 tokens, so the model itself comes
 to an end in time.  If the rounds get slower, the budget shrinks with them.
 How.  The time of a round, which is a call of the model and the masks after it, is the median of the last few.
-As long as one more fits, masks have the budget of as many tokens as rounds fit, but of no fewer than the text
-needs.  Then the text is closed with the shortest completion, which needs no call of the model.  So a text
-passes its deadline by the last call of the model at most, whatever the median says.
+As long as one more fits, masks have a budget of as many tokens as rounds fit; where the text needs more, of
+those.  When none fits, the text is closed with the shortest completion, which needs no call of the model.  So
+a text passes its deadline by the last call of the model at most, whatever the median says.
 
 Rejected.  The longest of the rounds: one slow round, as for a compilation, would close a text long before its
-deadline.  The time between two rounds: that of who reads a stream is none of the model's.
+deadline.  The time from one round to the next: it includes that of whoever reads a stream.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Pace:
 
     @property
     def is_over(self) -> bool:
-        """Whether the texts have to end now, since another round does not fit."""
+        """Whether the texts have to end now: another round does not fit, or the last one was too slow."""
         return self._was_slow or self._rounds_left() == 0
 
     @property

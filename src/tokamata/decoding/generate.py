@@ -27,7 +27,7 @@ from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, check_single, several_prompts
 from tokamata.decoding.results import Abstention, Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
@@ -206,9 +206,9 @@ def stream(
         draft: what proposes tokens, of which the model reads several in one call; see
             :mod:`tokamata.decoding.drafts`.  ``"constraint"``: forced text; ``"prompt"``: what followed the
             last tokens where they stood before; a smaller model with the same tokens; or any model and its
-            tokenizer, as a pair, which draft text.  The distribution of texts does not change; but for the
-            smaller model with the same tokens, the text itself does not change either.
-        draft_tokens: how many tokens are proposed for a call, at most; at least 1.
+            tokenizer, as a pair, which draft text.  No draft changes the distribution of texts.  Except with
+            a smaller model with the same tokens, the text itself is the one without a draft.
+        draft_tokens: the largest number of tokens that are proposed for a call, at least 1.
         placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
         logit_bias: what is added to the logits of tokens, before the mask; minus infinity bans a token.
             ``log_probability`` is that with the bias.
@@ -234,7 +234,7 @@ def stream(
             called.
         LengthError: no text with ``min_new_tokens`` tokens was found.
         NoStopTokenError: the vocabulary names no stop token.
-        TokenIdError: ``logit_bias`` or ``banned_tokens`` have an id that is none.
+        TokenIdError: an id in ``logit_bias`` or ``banned_tokens`` is outside the vocabulary.
         GenerationError: the prompt has no tokens; or it is a chat, and the tokenizer has no chat template or
             its template refuses the messages.
         AlgebraError: ``heal`` with a compiled constraint.
@@ -242,33 +242,33 @@ def stream(
             :func:`generate` supports; or a message of a chat spells a control token, which this template or
             tokenizer cannot keep as ordinary text.
         ContextError: the prompt is not canonical.
+        TokenizerMismatchError: canonical tokens were requested, and the tokenizer fails its self-test.
+        MissingExtraError: torch is not installed.
         UnspellableError, EmptyConstraintError, NoncanonicalError, UnsupportedTokenizerError, LimitExceeded:
             from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
     options = Options(
-        max_new_tokens,
-        min_new_tokens,
-        tokenization,
-        on_noncanonical,
-        jump,
-        heal,
-        draft,
-        draft_tokens,
-        placeholders,
-        logit_bias,
-        banned_tokens,
-        stop,
-        validators,
-        policy,
-        deadline_seconds,
-        step_seconds,
-        probabilities,
+        max_new_tokens=max_new_tokens,
+        min_new_tokens=min_new_tokens,
+        tokenization=tokenization,
+        on_noncanonical=on_noncanonical,
+        jump=jump,
+        heal=heal,
+        draft=draft,
+        draft_tokens=draft_tokens,
+        placeholders=placeholders,
+        logit_bias=logit_bias,
+        banned_tokens=banned_tokens,
+        stop=stop,
+        validators=validators,
+        policy=policy,
+        deadline_seconds=deadline_seconds,
+        step_seconds=step_seconds,
+        probabilities=probabilities,
     )
     pace = options.pace()
-    if several_prompts(prompt) is not None:
-        hint = "call tokamata.generate for several"
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
+    check_single(prompt, "call tokamata.generate for several")
     timing = Timing()
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)

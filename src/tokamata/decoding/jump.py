@@ -99,9 +99,8 @@ def spelled_tokens(forced: bytes, tokenizer: Any, vocabulary: Vocabulary) -> lis
     """Return the tokens of ``forced`` in the middle of a text, up to the first with other bytes."""
     if not forced or 0x80 <= forced[0] < 0xC0:
         return []
-    text = codecs.getincrementaldecoder("utf-8")().decode(
-        forced
-    )  # without an incomplete code point at the end
+    # Without an incomplete code point at the end.
+    text = codecs.getincrementaldecoder("utf-8")().decode(forced)
     best: list[int] = []
     spelled = 0
     for lead in _LEADS:

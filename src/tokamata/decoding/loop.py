@@ -123,7 +123,8 @@ def _round(
     with Clock(timing, "model_seconds" if has_read else "prompt_seconds"):
         logits = model.next_logits(read if count is None else _padded(read, count), positions)
     if not has_read and logits.shape[-1] != model.width:  # otherwise it was checked before
-        for constrained in [row for row in rows if row.matcher is not None][:1]:
+        constrained = next((row for row in rows if row.matcher is not None), None)
+        if constrained is not None:
             constrained.check_width(logits.shape[-1])
     if positions == 1:
         logits = logits.unsqueeze(1)
@@ -168,7 +169,7 @@ def _cut(draft: Draft, count: int) -> Draft:
 def _forget(
     model: CachedModel, rows: list[Row[Any]], unread: list[list[int]], count: int, right: list[int]
 ) -> None:
-    """Makes what texts and model know fit.
+    """Takes back what the model has read beyond the text with the fewest right tokens; that is unread again.
 
     Args:
         model: it has read ``count`` tokens of each text in this round.

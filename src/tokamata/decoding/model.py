@@ -54,7 +54,6 @@ class CachedModel:
         self._padding: list[int] = []
         self._cache: Any = None
         self._mark: tuple[list[list[int]], list[int], Any] = [], [], None
-        self.forgets = not getattr(model, "_is_stateful", False)
         parameters = inspect.signature(getattr(model, "forward", model)).parameters
         self._names = set(parameters)
         # A wrapper that names no input passes all inputs on.
@@ -63,10 +62,10 @@ class CachedModel:
         self._takes_mask = takes_any or "attention_mask" in parameters
         # State-space models multiply what they read by the mask: it must have the tokens that are read alone.
         self._is_stateful = bool(getattr(model, "_is_stateful", False))
+        self.forgets = not self._is_stateful
         self._masks_what_is_read = self._is_stateful and "position_ids" not in self._names
-        self._cache_name = (
-            "cache" if "cache" in self._names else "past_key_values"
-        )  # transformers 5.24 renames it
+        # transformers 5.24 renames it.
+        self._cache_name = "cache" if "cache" in self._names else "past_key_values"
 
     @property
     def has_read(self) -> bool:

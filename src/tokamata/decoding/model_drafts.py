@@ -19,21 +19,20 @@ tokenizations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.drafts import Draft, Drafter, Guess
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.jump import spelled_tokens
 from tokamata.decoding.reader import Reader
-from tokamata.decoding.sampling import Sampler
-from tokamata.errors import GenerationError
+from tokamata.decoding.sampling import NoChoice, Sampler
 from tokamata.matching.masks import allocate_mask, apply_mask
 from tokamata.matching.matchers import CompiledConstraint, Matcher
 
 if TYPE_CHECKING:
     import torch
 
-    from tokamata.constraints.constraint import Constraint
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["OtherTokens", "Smaller"]
@@ -64,7 +63,7 @@ class Smaller(Drafter):
                 apply_mask(logits, masks[place])
             try:
                 token, drawn_from = self._sampler.drawn(logits)
-            except GenerationError:  # it has no probabilities here: the other model chooses
+            except NoChoice:  # the smaller model has no probabilities here: the large one chooses
                 break
             drafted.append(token)
             probabilities.append(drawn_from)
@@ -102,7 +101,8 @@ class OtherTokens(Guess):
         self._reader = Reader(model, self._vocabulary.width)
         self._compiled: CompiledConstraint[Any] | None = None
         if constraint is not None:
-            self._compiled = cast("Constraint[Any]", constraint.constraint).compile(self._vocabulary)
+            plain, limits = constraint_and_limits(constraint)
+            self._compiled = plain.compile(self._vocabulary, limits=limits)
 
     def _guessed(self, tokens: list[int], matcher: Matcher | None, most: int) -> list[int]:
         written = len(tokens) if matcher is None else len(tokens) - len(matcher.tokens)

@@ -25,7 +25,7 @@ from tokamata.calls.arguments import checked_list
 from tokamata.decoding.chats import Chat, ChatEncoder
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
-__all__ = ["Prompt", "is_chat", "prompt_ids", "several_prompts"]
+__all__ = ["Prompt", "check_single", "is_chat", "prompt_ids", "several_prompts"]
 
 Prompt = str | Sequence[int] | Chat
 
@@ -48,10 +48,24 @@ def several_prompts(prompt: Any) -> list[Any] | None:
     return items
 
 
+def check_single(prompt: Any, hint: str) -> None:
+    """Refuse several prompts.
+
+    Args:
+        prompt: what the caller gave.
+        hint: what to do with several.
+
+    Raises:
+        ArgumentError: there are several, or it is no prompt.
+    """
+    if several_prompts(prompt) is not None:
+        raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
+
+
 def is_chat(prompt: Any) -> bool:
     """Whether one prompt is a chat."""
     items = _items(prompt)
-    return bool(items) and _is_chat(items or [])
+    return items is not None and _is_chat(items)
 
 
 def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) -> list[int]:
@@ -61,7 +75,7 @@ def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) ->
         chats: encodes those prompts that are chats.
 
     Raises:
-        GenerationError: there are none, so the model would have no input; or a chat cannot be rendered.
+        GenerationError: there are no ids, so the model would have no input; or a chat cannot be rendered.
         ArgumentError: it is not one prompt; or a message of a chat spells a control token, which cannot be
             kept as ordinary text.
     """
@@ -70,7 +84,7 @@ def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) ->
         if not callable(tokenizer):
             raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
         ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
-    elif items and _is_chat(items):
+    elif _is_chat(items):
         ids = (chats or ChatEncoder(tokenizer)).ids(items)
     elif _is_ids(items):
         ids = [operator.index(token) for token in items]
@@ -96,7 +110,7 @@ def _items(prompt: Any) -> list[Any] | None:
 
 
 def _is_chat(items: list[Any]) -> bool:
-    return all(isinstance(item, Mapping) for item in items)
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
 
 
 def _is_ids(items: list[Any]) -> bool:

@@ -77,7 +77,7 @@ class Reader:
         common = self._return_to(tokens[:-1])
         longest = max(map(len, ends))
         if not self._model.forgets and 0 < common < len(tokens) + longest - 1:
-            # A state that cannot be cut is no state that several tokens can be read after: from the start.
+            # A model that cannot forget cannot read several tokens after a state either: all is read again.
             self._model.take_back(common)
             common = 0
         if len(ends) > 1 and self._model.forgets and len(tokens) - 1 - common > _MOST_REPEATED:

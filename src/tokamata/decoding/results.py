@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
+from tokamata.decoding.given import constraint_and_limits
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -31,12 +32,7 @@ __all__ = [
 ]
 
 FinishReason: TypeAlias = Literal["complete", "stop", "length", "deadline", "policy"]
-# Why a text could not go on:
-#   banned     every token that the constraint allows is banned
-#   logits     the model gives no token that is left a finite logit
-#   limits     a limit of the constraint was exceeded
-#   validator  a validator refused the finished text
-#   deadline   the time was over
+# Why a text could not go on; REASONS has the sentences.
 Cause: TypeAlias = Literal["banned", "logits", "limits", "validator", "deadline"]
 REASONS: dict[Cause, str] = {
     "banned": "every token that the constraint allows is banned",
@@ -45,7 +41,6 @@ REASONS: dict[Cause, str] = {
     "validator": "a validator refuses the text",
     "deadline": "the time was over",
 }
-
 
 _T = TypeVar("_T")
 
@@ -90,7 +85,12 @@ class Timing:
 
 
 class Clock:
-    """Adds the time spent in its block to one field of a :class:`Timing`."""
+    """Adds the time spent in its block to one field of a :class:`Timing`.
+
+    Args:
+        timing: the times.
+        name: the field.
+    """
 
     def __init__(self, timing: Timing, name: str) -> None:
         self._timing, self._name = timing, name
@@ -137,7 +137,9 @@ class Switch:
             model; ``"repair"``: the repaired text.
         cause: why.
         where: the byte of the text at which it begins.
-        data: the bytes that were written; of a repair the whole text.
+        data: the bytes of the text that were written so; of a repair the whole text.  There are none where
+            the part only completes a stop text, which is not in the text, or begins a code point that the
+            text does not complete.
         log_probability: natural logarithm of what the model gives to these bytes (shadow); 0 otherwise.
     """
 
@@ -170,7 +172,8 @@ class Generation(Generic[_T]):
             ``"deadline"``: the time was over; ``"policy"``: the policy has ended or repaired the text.
         prompt_tokens: the ids of the model's input.
         healed: the end of the prompt that was taken back and written again, or ``""``.  The bytes
-            of ``tokens`` are those of ``healed`` followed by those of ``text``.
+            of ``tokens`` are those of ``healed`` followed by those of ``text``; where a deadline cuts the
+            text off, perhaps only a part of them.
         jumped: how many of ``tokens`` were certain, and written without the model.
         timing: the times of the call, which its texts share.
         constraint: the constraint of the text; ``None`` if it was free.
@@ -239,7 +242,7 @@ class Generation(Generic[_T]):
             LimitExceeded, Cancelled: finding the alternatives was stopped.
         """
         from tokamata.decoding.field_probabilities.fields import FieldProbabilities, fields_of
-        from tokamata.resources.limits import Limits, Watch, checked_cancel
+        from tokamata.resources.limits import Watch, checked_cancel
 
         value = self.parse()
         if self._record is None:
@@ -256,29 +259,30 @@ class Generation(Generic[_T]):
                 "control tokens say where the parts of this text end, and the probabilities of such parts "
                 "are not supported; use step.log_probability of stream()"
             )
-        limits = Limits()
-        plain: Any = self.constraint
-        if isinstance(plain, CompiledConstraint):
-            limits, plain = plain.limits, plain.constraint
+        assert self.constraint is not None, "parse() refuses a free text"
+        constraint, limits = constraint_and_limits(self.constraint)
         watch = Watch(limits, checked_cancel(cancel))
         data, healed = self.text.encode(), len(self.healed.encode())
-        return FieldProbabilities(value, fields_of(plain, data, healed, self._record, watch))
+        return FieldProbabilities(value, fields_of(constraint, data, healed, self._record, watch))
 
 
 @dataclass(frozen=True)
 class Abstention:
     """No text: what :func:`tokamata.generate` returns in place of a generation, with a :class:`Policy`.
 
+    :func:`tokamata.beam_search` returns one in place of its list.
+
     Attributes:
         code: the cause.
         reason: the same as a sentence.
-        where: the byte of the text at which it could not go on.
-        partial: the text so far; whole code points.
+        where: the byte of the text at which it could not go on: the length of ``partial``, and of a code
+            point that was begun.
+        partial: the text so far; whole code points, without the healed end of the prompt.
         tokens: its ids.
-        shortest_completion: text that would complete it, code points that the text has begun included;
-            ``""`` where it is complete, and refused; ``None`` where no completion was found.
+        shortest_completion: text that would complete it: the constraint accepts it after ``partial``.
+            ``""`` where the text is complete, and refused; ``None`` where no completion was found.
         prompt_tokens: the ids of the model's input.
-        switches: the parts of the text that the model did not draw.
+        switches: the parts of ``partial`` that the model did not draw.
         timing: the times of the call, which its texts share.
     """
 

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tokamata.calls.arguments import checked_flag, checked_whole
+from tokamata.calls.arguments import checked_flag, checked_number, checked_whole
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 if TYPE_CHECKING:
@@ -42,13 +42,12 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        temperature, top_p = self.temperature, self.top_p
-        if not (isinstance(temperature, (int, float)) and math.isfinite(temperature) and temperature >= 0):
-            raise ArgumentError("temperature", shown_argument(temperature), "a number of at least 0")
+        if checked_number("temperature", self.temperature, 0.0) == math.inf:
+            raise ArgumentError("temperature", "inf", "a number of at least 0")
         if self.top_k is not None:
             checked_whole("top_k", self.top_k, 1, 1 << 62)
-        if not (isinstance(top_p, (int, float)) and 0 < top_p <= 1):
-            raise ArgumentError("top_p", shown_argument(top_p), "a number above 0 and at most 1")
+        if checked_number("top_p", self.top_p, 0.0, 1.0) == 0.0:
+            raise ArgumentError("top_p", shown_argument(self.top_p), "a number above 0 and at most 1")
         checked_flag("greedy", self.greedy)
         if self.seed is not None:
             checked_whole("seed", self.seed, -(1 << 63), 1 << 64)
@@ -135,8 +134,8 @@ class Sampler:
         logits = _checked(logits)
         log_probabilities = torch.log_softmax(logits, dim=-1)
         wanted = self._probabilities(logits)
-        is_kept = torch.rand(1, generator=self._random, device=wanted.device) * drawn_from[token]
-        if float(is_kept) >= float(wanted[token]):
+        height = torch.rand(1, generator=self._random, device=wanted.device) * drawn_from[token]
+        if float(height) >= float(wanted[token]):
             rest = (wanted - drawn_from).clamp(min=0)
             # No mass is left where both distributions are equal except for rounding.
             rest = rest if float(rest.sum()) > 0 else wanted
@@ -147,28 +146,29 @@ class Sampler:
         """What :meth:`choose` draws from, ``[width]``; of logits whose largest is 0."""
         import torch
 
-        settings = self._sampling
-        if settings.greedy or settings.temperature == 0:
+        if self._is_greedy:
             return torch.nn.functional.one_hot(logits.argmax(), logits.shape[-1]).float()
-        logits = logits / settings.temperature
-        if settings.top_k is not None:
-            kept = logits.topk(min(settings.top_k, logits.shape[-1])).indices
-            logits = torch.full_like(logits, -math.inf).scatter(0, kept, logits[kept])
-        probabilities = torch.softmax(logits, dim=-1)
-        if settings.top_p < 1:
-            ordered, tokens = probabilities.sort(descending=True)
-            before = ordered.cumsum(dim=-1) - ordered
-            dropped = tokens[before >= settings.top_p]
-            probabilities = probabilities.index_fill(0, dropped, 0.0)
-        return probabilities / probabilities.sum()
+        weights, tokens = self._warped(logits)
+        weights = weights / weights.sum()
+        return weights if tokens is None else torch.zeros_like(logits).scatter(0, tokens, weights)
 
     def _draw(self, logits: torch.Tensor) -> int:
         """Draw from ``logits``, whose largest is 0."""
+        if self._is_greedy:
+            return int(logits.argmax())
+        weights, tokens = self._warped(logits)
+        index = self._index(weights)
+        return index if tokens is None else int(tokens[index])
+
+    @property
+    def _is_greedy(self) -> bool:
+        return self._sampling.greedy or self._sampling.temperature == 0
+
+    def _warped(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Weights by temperature, top-k and top-p, and the tokens that have them; ``None``: all, in order."""
         import torch
 
         settings = self._sampling
-        if settings.greedy or settings.temperature == 0:
-            return int(logits.argmax())
         logits = logits / settings.temperature
         tokens: torch.Tensor | None = None
         if settings.top_k is not None:
@@ -179,8 +179,7 @@ class Sampler:
         if settings.top_p < 1:
             before = probabilities.cumsum(dim=-1) - probabilities
             probabilities = probabilities.masked_fill(before >= settings.top_p, 0.0)
-        index = self._index(probabilities)
-        return index if tokens is None else int(tokens[index])
+        return probabilities, tokens
 
     def _index(self, weights: torch.Tensor) -> int:
         """An index, each in proportion to its weight, by one random number.

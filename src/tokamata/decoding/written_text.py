@@ -3,8 +3,8 @@
 Problem.  Tokens end anywhere: within a code point, within the part of the prompt that is written again,
 within a stop text.  What has been shown cannot be taken back.
 Example.  With the stop text ``\\n\\n``, the tokens ``a.``, ``\\n``, ``\\nB`` give the pieces ``a.``, ``""``,
-and the text ends after ``a.``.  With ``\\n``, ``b`` instead, the second one is shown when ``b`` shows that it
-is none.
+and the text ends after ``a.``.  With ``a.``, ``\\n``, ``b``, the line feed is shown together with ``b``,
+since no stop text begins there.
 How.  The end of the text that may be the beginning of a stop text is held back.
 
 A stop text ends a text only where the text before it is accepted.  Elsewhere, as within a string of JSON, it
@@ -40,11 +40,6 @@ class WrittenText:
         self._shown = 0  # bytes
         self._texts: list[str] = []
         self.stop_text: str | None = None
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether all bytes so far are those to skip, and more of them are to come."""
-        return self._to_skip > 0
 
     @property
     def to_skip(self) -> int:

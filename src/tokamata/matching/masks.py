@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["allocate_mask", "apply_mask"]
+__all__ = ["allocate_mask", "allowed_tokens", "apply_mask"]
 
 _BITS = 32
 _SPREAD_BYTES = 1 << 24  # how much of a mask is expanded to one byte per token at a time, on a device
@@ -48,6 +48,14 @@ def allocate_mask(batch: int, width: int) -> npt.NDArray[np.int32]:
     if batch < 1 or width < 1:
         raise MaskError(f"a mask needs a batch and a width of at least 1, not {batch} and {width}")
     return np.zeros((batch, -(-width // _BITS)), dtype=np.int32)
+
+
+def allowed_tokens(mask: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """The tokens of one mask, ``int32[words]``, in ascending order."""
+    import numpy as np
+
+    little = mask.astype("<i4", copy=False)  # bytes in the order of the bits, on every machine
+    return np.flatnonzero(np.unpackbits(little.view(np.uint8), bitorder="little"))
 
 
 @overload

@@ -207,7 +207,7 @@ class _Walk:
         self._read = leaf.start
         try:
             possible = possible_values(self._matcher)
-        except json.JSONDecodeError:  # texts that begin like JSON, and are none
+        except json.JSONDecodeError:  # texts that begin like JSON, but are not JSON
             return None
         if possible is None or key_of_value(leaf.value) not in map(key_of_value, possible.values):
             return None

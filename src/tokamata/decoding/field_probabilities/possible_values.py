@@ -21,7 +21,9 @@ import json
 from decimal import InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.value_probabilities.finite_texts import STOP
 from tokamata.decoding.value_probabilities.results import key_of_value
+from tokamata.matching.masks import allowed_tokens
 from tokamata.values.json_events import Event, JsonTracker
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ __all__ = ["PossibleValues", "possible_values"]
 
 _MOST = 256  # values, and beginnings of a length
 _MOST_BYTES = 4096  # of a text of a value
-_STOP = 256
 _BLANKS = b" \t\n\r"
 _DIGITS = b"-+.0123456789eE"
 
@@ -99,7 +100,7 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
         matcher: of a constraint compiled for :func:`.byte_vocabulary`, where a value begins.
 
     Raises:
-        JSONDecodeError: a text begins like JSON, and is none.
+        JSONDecodeError: a text begins like JSON, but is not JSON.
     """
     found: dict[bytes, None] = {}
     seen: set[Hashable] = set()
@@ -107,11 +108,11 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
     for _ in range(_MOST_BYTES):
         following: list[tuple[bytes, Matcher]] = []
         for text, here in level:
-            for byte in _bytes_after(here):
-                if text[:1] and text[0] in _DIGITS and (byte == _STOP or byte not in _DIGITS):
+            for byte in allowed_tokens(here.mask).tolist():
+                if text[:1] and text[0] in _DIGITS and (byte == STOP or byte not in _DIGITS):
                     found[text] = None  # what follows ends the number
                     continue
-                if byte == _STOP or (not text and byte in _BLANKS):
+                if byte == STOP or (not text and byte in _BLANKS):
                     continue
                 after = text + bytes([byte])
                 if not text and byte not in b'"tfn-0123456789':
@@ -133,13 +134,6 @@ def possible_values(matcher: Matcher) -> PossibleValues | None:
             return PossibleValues(list(found)) if found else None
         level = following
     return None
-
-
-def _bytes_after(matcher: Matcher) -> list[int]:
-    import numpy as np
-
-    found: list[int] = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist()
-    return found
 
 
 def _key(text: bytes) -> Hashable:
@@ -178,6 +172,6 @@ def _closed(text: bytes) -> Event | None:
     events: list[Event] = []
     try:
         JsonTracker(0, None).feed(text, len(text), events)
-    except InvalidOperation as error:  # it looks like a number, and is none
+    except InvalidOperation as error:  # it looks like a number, but is not one
         raise json.JSONDecodeError("no JSON", text.decode(errors="replace"), 0) from error
     return events[0] if events else None

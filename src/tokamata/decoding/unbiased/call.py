@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
 from tokamata.constraints.constraint import Constraint
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.logarithms import effective_size, log_mean
+from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
 from tokamata.decoding.row import Task
-from tokamata.decoding.start import Options, tasks_of
+from tokamata.decoding.start import Options, check_budget, tasks_of
 from tokamata.decoding.unbiased.law import Law
-from tokamata.decoding.unbiased.logarithms import effective_size, log_mean
 from tokamata.decoding.unbiased.prefix_tree import PrefixTree
 from tokamata.decoding.unbiased.results import Method, Sample, Samples
 from tokamata.decoding.unbiased.smc import Population
@@ -116,9 +116,9 @@ def sample(
         seed: makes the samples repeatable, on one machine with the same versions; ``None``: a random seed.
         resample_below: for ``"smc"``, the share of ``n`` below which the effective sample size makes the
             population resample, from 0 (never) to 1 (at every step).
-        max_forward_passes: the bound on calls of the model.  ``None``: a hundred times ``n *
-        max_new_tokens``.
-            A call that would pass it ends the work; the call that reads the prompt may add one.
+        max_forward_passes: the bound on calls of the model; ``None``: a hundred times ``n *
+            max_new_tokens``.  A call that would pass it ends the work; the call that reads the prompt may add
+            one.
         memory_bytes: the bound on what is kept of the model's probabilities, and on the logits of one call.
         cancel: stops the work from another thread, before the next call of the model.
 
@@ -128,25 +128,25 @@ def sample(
     Raises:
         SamplingStopped: the bound on calls was reached, or the work was cancelled; or another error occurred
             after the first sample.  It has the samples so far.
-        BudgetError: no text fits into the budget. GenerationError: the model's logits are no distribution; or
-        the model gives the texts of the constraint
-            no probability at all.
+        BudgetError: no text fits into the budget.
+        GenerationError: the model's logits are no distribution; or the model gives the texts of the
+            constraint no probability at all.
         ArgumentError, AlgebraError, ContextError, NoStopTokenError, MaskError, LimitExceeded, and the errors
-        of
-            compiling: as for :func:`tokamata.generate`.
+            of compiling: as for :func:`tokamata.generate`.
     """
     checked_choice("method", method, _METHODS)
     count = checked_whole("n", n, 1, _MOST_SAMPLES)
     checked_instance(
         "constraint", constraint, (Constraint, CompiledConstraint), "a constraint, compiled or not"
     )
-    if not 0 < checked_number("temperature", temperature, 0) < float("inf"):
+    temperature = checked_number("temperature", temperature, 0)
+    if not 0 < temperature < float("inf"):
         raise ArgumentError(
             "temperature", str(temperature), "a number above 0", "write generate(…, greedy=True)"
         )
     if seed is not None:
         checked_whole("seed", seed, 0, 1 << 64)
-    checked_number("resample_below", resample_below, 0, 1)
+    resample_below = checked_number("resample_below", resample_below, 0, 1)
     if max_forward_passes is not None:
         checked_whole("max_forward_passes", max_forward_passes, 1)
     checked_whole("memory_bytes", memory_bytes, 1, 1 << 63)
@@ -158,12 +158,11 @@ def sample(
         heal=heal,
         placeholders=placeholders,
     )
-    if several_prompts(prompt) is not None:
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call sample for each")
+    check_single(prompt, "call sample for each")
     timing = Timing()
     [task] = tasks_of(model, tokenizer, [prompt], [constraint], options, timing)
+    check_budget(task, count_stop=True)
     law = Law(task, temperature)
-    law.check()
     most = max_forward_passes or _PASSES_OF_A_TOKEN * count * options.max_new_tokens
     run = _Run(law, model, method, memory_bytes, _Allowance(most, cancel), timing)
     try:
@@ -287,7 +286,7 @@ def _sample(path: Path, task: Task[Any], stop: frozenset[int]) -> Sample[Any]:
     """The text of a path."""
     has_stopped = path.tokens[-1] in stop
     tokens = path.tokens[:-1] if has_stopped else path.tokens
-    data = b"".join(task.vocabulary[token] or b"" for token in tokens)
+    data = b"".join(task.spelling.each(tokens))
     assert task.constraint is not None
     assert task.matcher is not None
     is_own = not task.healed and task.matcher.has_marks
@@ -298,6 +297,6 @@ def _sample(path: Path, task: Task[Any], stop: frozenset[int]) -> Sample[Any]:
         path.log_probability,
         path.log_weight,
         path.log_masses,
-        cast("Constraint[Any]", task.constraint),
+        task.constraint,
         task.matcher.compiled if is_own else None,
     )

@@ -36,9 +36,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.row import Task
-from tokamata.errors import BudgetError, GenerationError
+from tokamata.errors import GenerationError
 from tokamata.matching.batches import fill_draft_masks
-from tokamata.matching.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask, allowed_tokens
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
@@ -68,21 +68,6 @@ class Law:
         self._start = task.matcher
         self._temperature = temperature
 
-    def check(self) -> None:
-        """Refuse a budget into which no path fits.
-
-        Raises:
-            BudgetError: names the caller's budget, and the tokens that are needed.
-        """
-        try:
-            self._start.fill_mask(
-                allocate_mask(1, self.task.vocabulary.width)[0], self.task.budget, count_stop=True
-            )
-        except BudgetError as error:
-            # The caller's budget does not include the token that was taken back.
-            needed = None if error.needed is None else error.needed - bool(self.task.healed)
-            raise BudgetError(self.task.max_new_tokens, needed) from None
-
     def start(self) -> Matcher:
         """A matcher at the start of a text."""
         return self._start.fork()
@@ -94,13 +79,10 @@ class Law:
             matchers: one for each prefix.
             written: how many tokens each prefix has.
         """
-        import numpy as np
-
         masks = allocate_mask(len(matchers), self.task.vocabulary.width)
         budgets = [self.task.budget - count for count in written]
         fill_draft_masks(matchers, masks, [[]] * len(matchers), budgets=budgets, count_stop=True)
-        bits = np.unpackbits(masks.astype("<i4", copy=False).view(np.uint8), axis=-1, bitorder="little")
-        return [row.nonzero()[0] for row in bits]
+        return [allowed_tokens(mask) for mask in masks]
 
     def log_probabilities(
         self, logits: torch.Tensor, legal: Sequence[npt.NDArray[np.int64]]

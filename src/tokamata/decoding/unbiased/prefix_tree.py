@@ -37,10 +37,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.logarithms import cumulative, drawn, log_sum
 from tokamata.decoding.reader import Reader
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.unbiased.law import Law, Position
-from tokamata.decoding.unbiased.logarithms import cumulative, drawn, log_sum
 
 if TYPE_CHECKING:
     import numpy as np

@@ -39,10 +39,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tokamata.decoding.model import CachedModel
-from tokamata.decoding.results import Clock, Timing
-from tokamata.decoding.unbiased.law import Law
-from tokamata.decoding.unbiased.logarithms import (
+from tokamata.decoding.logarithms import (
     cumulative,
     drawn,
     effective_size,
@@ -50,6 +47,9 @@ from tokamata.decoding.unbiased.logarithms import (
     log_sum,
     systematic,
 )
+from tokamata.decoding.model import CachedModel
+from tokamata.decoding.results import Clock, Timing
+from tokamata.decoding.unbiased.law import Law
 from tokamata.decoding.unbiased.walks import Path
 from tokamata.errors import GenerationError
 

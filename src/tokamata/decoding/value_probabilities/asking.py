@@ -29,14 +29,14 @@ from tokamata.constraints.constraint import Constraint
 from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
 from tokamata.decoding.start import Options, constraint_list, tasks_of
 from tokamata.decoding.value_probabilities.closing import Closing, Texts
 from tokamata.decoding.value_probabilities.finite_texts import finite_texts
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities, key_of_value
 from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph
-from tokamata.errors import AlgebraError, ArgumentError
+from tokamata.errors import AlgebraError
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 from tokamata.resources.limits import CancelToken, Watch, checked_cancel
@@ -82,7 +82,7 @@ def probabilities(
     beginning that leads to nothing the model wants keeps all of its probability.
 
     A text has several token sequences.  With ``tokenization="canonical"`` only that of the tokenizer counts,
-    and the result is exact, but for rounding.  With ``"any"`` all of them count.  Their number grows
+    and the result is exact except for rounding.  With ``"any"`` all of them count.  Their number grows
     exponentially with the text, while most carry nearly nothing: the result is an interval for each value,
     which surely contains its probability.  Nothing is sampled.
 
@@ -126,12 +126,11 @@ def probabilities(
         EmptyConstraintError, UnspellableError, NoStopTokenError, ContextError, NoncanonicalError,
         UnsupportedTokenizerError, LimitExceeded, Cancelled: as for :func:`tokamata.stream`.
     """
-    if several_prompts(prompt) is not None:
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call it once for each")
+    check_single(prompt, "call it once for each")
     expected = "a constraint, compiled or not"
     checked_instance("constraint", constraint, (Constraint, CompiledConstraint), expected)
     if bound is not None:
-        checked_number("bound", bound, 0.0, 1.0)
+        bound = checked_number("bound", bound, 0.0, 1.0)
     passes = checked_whole("max_forward_passes", max_forward_passes, 1, 1 << 62)
     checked_choice("end", end, ("complete", "stop"))
     batch = checked_whole("batch_size", batch_size, 1, _MOST_BATCH)
@@ -170,7 +169,7 @@ def probabilities(
     if bound is None:
         bound = 0.0 if is_canonical else _BOUND
     reader = PrefixReader(CachedModel(model), task.prompt, task.vocabulary, cancel)
-    graph = SpellingGraph(task.matcher, watch)
+    graph = SpellingGraph(task.matcher, task.spelling, watch)
     closing = Closing(graph, Texts(numbers), reader, end == "stop", batch, watch)
     closing.run(bound, passes)
     return _result(values, texts_of, closing, reader, float(bound))

@@ -16,7 +16,6 @@ the batch holds; with a bound of 0 everything has to be read, so the shortest co
 
 Cost: a forward pass for each batch.  The bounds are computed again after each, from the open mass of each
 position in the texts: subtracting what was read would leave rounding errors in the bounds.
-
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from tokamata.decoding.logarithms import log_sum
 from tokamata.decoding.prefixes import Prefix, PrefixReader
 from tokamata.decoding.value_probabilities.intervals import intervals
 from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph, Spot
@@ -131,7 +131,7 @@ class Closing:
             for row, prefix in enumerate(batch):
                 edges = self._graph.edges(prefix.spot)
                 if len(edges.stops):
-                    stop = _sum_of_logs(following.log_probabilities(row, edges.stops))
+                    stop = log_sum(following.log_probabilities(row, edges.stops))
                     self._close(prefix.spot.text, prefix.log_probability + stop)
                 found = following.log_probabilities(row, edges.tokens).tolist()
                 for token, target, score in zip(edges.tokens.tolist(), edges.targets, found, strict=True):
@@ -211,10 +211,3 @@ class Closing:
     def _width(self) -> float:
         lower, upper = self.bounds
         return float((upper - lower).max())
-
-
-def _sum_of_logs(scores: npt.NDArray[np.float64]) -> float:
-    peak = float(scores.max())
-    if peak == -math.inf:
-        return peak
-    return peak + math.log(math.fsum(math.exp(score - peak) for score in scores.tolist()))

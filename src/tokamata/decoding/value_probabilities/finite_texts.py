@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.constraints.json_constraints import JsonConstraint
 from tokamata.errors import LimitExceeded, TooManyTextsError
+from tokamata.matching.masks import allowed_tokens
 from tokamata.resources.limits import CancelToken, Limits, Watch
 from tokamata.vocabulary import Vocabulary
 
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
     from tokamata.constraints.constraint import Constraint
     from tokamata.matching.matchers import CompiledConstraint
 
-__all__ = ["byte_vocabulary", "finite_texts"]
+__all__ = ["STOP", "byte_vocabulary", "finite_texts"]
 
-_STOP = 256
+STOP = 256  # the stop token of byte_vocabulary, after the bytes
 _COUNTING = Limits(states=20_000, memory_bytes=1 << 27, seconds=2.0)
 
 
 @cache
 def byte_vocabulary() -> Vocabulary:
     """The 256 bytes as tokens, and a stop token."""
-    return Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=_STOP)
+    return Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=STOP)
 
 
 def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[bytes]:
@@ -61,8 +62,6 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
         EmptyConstraintError: there is no text.
         LimitExceeded, Cancelled: the work was stopped.
     """
-    import numpy as np
-
     constraint._refuse_tokens("the probability of values")
     limits, cancel = watch.within(watch.limits)
     compiled = constraint.compile(byte_vocabulary(), limits=limits, cancel=cancel)
@@ -72,13 +71,13 @@ def finite_texts(constraint: Constraint[Any], most: int, watch: Watch) -> list[b
         following = []
         for text, matcher in open_ones:
             watch.check()
-            bits = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist()
-            for byte in bits:
-                if byte == _STOP:
+            bytes_after = allowed_tokens(matcher.mask).tolist()
+            for byte in bytes_after:
+                if byte == STOP:
                     found.append(text)
                     watch.hold(len(text))
                     continue
-                data = bytes([byte]) if len(bits) > 1 else matcher.forced_text()
+                data = bytes([byte]) if len(bytes_after) > 1 else matcher.forced_text()
                 fork = matcher.fork()
                 fork.advance_all(list(data))
                 following.append((text + data, fork))

@@ -20,7 +20,7 @@ class Probability:
     """A probability that is known to lie in an interval.
 
     Attributes:
-        lower, upper: the bounds; equal, but for rounding, where everything was read.
+        lower, upper: the bounds; equal, except for rounding, where everything was read.
         estimate: a number between them.  Those of all values of a result add up to 1.
         log_estimate: its natural logarithm, which is exact also where the probability itself rounds to 0.
     """

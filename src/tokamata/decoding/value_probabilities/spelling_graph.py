@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tokamata.matching.masks import allowed_tokens
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tokamata.decoding.spelling import Spelling
     from tokamata.matching.matchers import Matcher
     from tokamata.resources.limits import Watch
 
@@ -66,11 +69,12 @@ class SpellingGraph:
 
     Args:
         matcher: at the start.
+        spelling: the bytes of the texts' tokens.
         watch: bounds the memory.
     """
 
-    def __init__(self, matcher: Matcher, watch: Watch) -> None:
-        self._vocabulary = matcher.compiled.vocabulary
+    def __init__(self, matcher: Matcher, spelling: Spelling, watch: Watch) -> None:
+        self._vocabulary, self._spelling = matcher.compiled.vocabulary, spelling
         self._is_canonical = matcher.compiled.tokenization == "canonical"
         self._watch = watch
         self._by_text: dict[bytes, Spot] = {}
@@ -85,8 +89,7 @@ class SpellingGraph:
         import numpy as np
 
         if spot.edges is None:
-            bits = np.unpackbits(spot.matcher.mask.view(np.uint8), bitorder="little")
-            allowed = np.flatnonzero(bits)
+            allowed = allowed_tokens(spot.matcher.mask)
             is_stop = np.isin(allowed, list(self._vocabulary.stop))
             tokens = allowed[~is_stop]
             targets = [self._after(spot, token) for token in tokens.tolist()]
@@ -94,7 +97,7 @@ class SpellingGraph:
         return spot.edges
 
     def _after(self, spot: Spot, token: int) -> Spot:
-        text = spot.text + (self._vocabulary[token] or b"")
+        text = spot.text + self._spelling.of(token, is_first=spot is self.start)
         known = None if self._is_canonical else self._by_text.get(text)
         if known is not None:
             return known
