@@ -30,7 +30,7 @@ INNER_ROOMS = {
         *("vocabularies", "tokenizations", "decoding", "texts"),
     ],
     "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
-    "calls": ["schema_places", "arguments", "recipes", "equal_calls"],
+    "calls": ["schema_places", "arguments", "keywords", "recipes", "equal_calls"],
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "denotation"),
@@ -41,9 +41,10 @@ INNER_ROOMS = {
     ],
     "constraints": [
         *("typical_texts", "blame", "constraint"),
+        *("json_options", "json_constraints", "type_constraints", "given"),
         *("text_constraints", "extension_constraints", "grammar_automata", "grammar_rules"),
-        *("json_options", "json_constraints", "grammar_constraints", "tagged_constraints"),
-        *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
+        *("grammar_constraints", "tagged_constraints"),
+        *("form_members", "tool_constraints", "trigger_constraints"),
         *("structural_tags", "tool_formats", "tool_calls", "reasoning"),
     ],
     "repair": [
@@ -96,6 +97,7 @@ KNOWN_ROOMS = {
     "resources.locks": set(),
     "resources.memo": set(),
     "calls.arguments": {"errors"},
+    "calls.keywords": {"errors"},
     "calls.recipes": {"errors"},
     "calls.schema_places": {"errors"},
     "matching.explanation": set(),

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from tokamata.constraints.given import constraint_and_limits
 from tokamata.constraints.text_constraints import literal
-from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
 from tokamata.decoding.shadow import Detour, detour
 from tokamata.errors import (

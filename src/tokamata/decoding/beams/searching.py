@@ -40,22 +40,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from tokamata.calls.arguments import checked_instance, checked_whole
-from tokamata.constraints.constraint import Constraint
+from tokamata.calls.arguments import checked_whole
+from tokamata.calls.keywords import refuses_unknown
+from tokamata.constraints.given import Given, ValueT, constraint_or_compiled
 from tokamata.decoding.beams.finished import FinishedTexts
 from tokamata.decoding.beams.results import Beam, Beams, log_sum
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import NextTokens, Prefix, PrefixReader
 from tokamata.decoding.prompts import Prompt, several_prompts
 from tokamata.decoding.results import Clock, Timing
-from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.decoding.start import Options, tasks_of
 from tokamata.errors import ArgumentError, GenerationError
 from tokamata.matching.batches import fill_masks
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
-from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.matching.matchers import OnNoncanonical
 from tokamata.resources.limits import CancelToken, checked_cancel
 
 if TYPE_CHECKING:
@@ -67,15 +68,15 @@ if TYPE_CHECKING:
 
 __all__ = ["beam_search"]
 
-_T = TypeVar("_T")
 _MOST_BEAMS = 1 << 16
 
 
+@refuses_unknown
 def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     *,
     beams: int = 4,
     candidates: int | None = 64,
@@ -86,7 +87,7 @@ def beam_search(
     heal: bool | None = None,
     placeholders: Sequence[str] = (),
     cancel: CancelToken | None = None,
-) -> Beams[_T]:
+) -> Beams[ValueT]:
     """The texts of a constraint that the model finds most probable, as far as a beam search finds them.
 
         best = tk.beam_search(model, tokenizer, "Bonjour means ", tk.regex("[a-z]{3,8}"))[0]
@@ -98,7 +99,7 @@ def beam_search(
 
     Args:
         model, tokenizer, prompt: as for :func:`tokamata.stream`; a single prompt.
-        constraint: a constraint, compiled or not.
+        constraint: a constraint, compiled or not, or a type or a schema that means one.
         beams: how many beginnings are kept at each step, and how many texts are returned at most.
         candidates: how many tokens of each beam are considered at a step, the most probable of the legal
             ones; ``None``: all of them.  Stop tokens are always considered.
@@ -120,8 +121,7 @@ def beam_search(
     """
     if several_prompts(prompt) is not None:
         raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call it once for each")
-    expected = "a constraint, compiled or not"
-    checked_instance("constraint", constraint, (Constraint, CompiledConstraint), expected)
+    given = constraint_or_compiled("constraint", constraint)
     count = checked_whole("beams", beams, 1, _MOST_BEAMS)
     most = None if candidates is None else checked_whole("candidates", candidates, 1, 1 << 62)
     options = Options(
@@ -134,7 +134,7 @@ def beam_search(
     )
     timing = Timing()
     cancel = checked_cancel(cancel)
-    [task] = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
+    [task] = tasks_of(model, tokenizer, [prompt], [given], options, timing)
     search = _Search(task, CachedModel(model), count, most, timing, cancel)
     search.run()
     return search.result()
