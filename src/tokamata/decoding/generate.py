@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypedDict, TypeVar, overload
 
 from tokamata.calls.keywords import refuses_unknown, takes_settings_of
 from tokamata.constraints.given import Given, Untyped
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tokamata.decoding.policy import Policy
     from tokamata.validators.validator import Validator
 
+    _AnyValue: TypeAlias = Untyped | Sequence[Given[Any] | Untyped | None] | None
 
 __all__ = ["Settings", "Stream", "generate", "stream"]
 
@@ -287,7 +288,8 @@ def stream(
 
 
 # To a type checker a text is also a sequence of texts: the overloads of a single prompt come first.
-# With a policy a call may abstain.
+# With a policy a call may abstain.  What has no type of values is written alike for one prompt and several:
+# mypy has no result where a ``dict[str, Any]`` decides between two overloads.
 @overload
 def generate(
     model: Any,
@@ -315,7 +317,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Untyped | None,
+    constraint: _AnyValue,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: None = None,
@@ -326,7 +328,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Untyped | None,
+    constraint: _AnyValue,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None,
@@ -357,7 +359,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Untyped | Sequence[Given[Any] | Untyped | None] | None,
+    constraint: _AnyValue,
     *,
     policy: None = None,
     **settings: Unpack[Settings],
@@ -367,7 +369,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Untyped | Sequence[Given[Any] | Untyped | None] | None,
+    constraint: _AnyValue,
     *,
     policy: Policy | None,
     **settings: Unpack[Settings],
@@ -378,7 +380,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt | Sequence[Prompt],
-    constraint: Given[Any] | Untyped | Sequence[Given[Any] | Untyped | None] | None,
+    constraint: Given[Any] | _AnyValue,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None = None,
