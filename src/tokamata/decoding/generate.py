@@ -380,7 +380,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt | Sequence[Prompt],
-    constraint: Given[Any] | _AnyValue,
+    constraint: Given[Any] | Untyped | Sequence[Given[Any] | Untyped | None] | None,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None = None,
@@ -393,7 +393,8 @@ def generate(
     The arguments that are not listed here are those of :func:`stream`, which explains them.
 
     Args:
-        model, tokenizer: as for :func:`stream`.
+        model: a transformers causal language model, or an object with the same interface.
+        tokenizer: its tokenizer.
         prompt: a single prompt, as in :func:`stream`: a text, a list of token ids, or a list of chat
             messages.  Or several prompts: a list of any of these.  The model reads them together.
         constraint: as in :func:`stream`.  With several prompts: one for all of them, or a list with one for
