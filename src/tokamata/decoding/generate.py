@@ -234,7 +234,8 @@ def stream(
         step_seconds: the time for one step, that is one call of the model and its masks; the first call,
             which reads the prompt, may take longer.  A longer step ends the texts as the deadline does.
         probabilities: keep the probabilities of the choices, for
-            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.
+            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.  Steps then say
+            what the model wanted (:attr:`Step.legal_mass`, :attr:`Step.wanted`).
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from tokamata.constraints.given import constraint_and_limits
+from tokamata.decoding.wanted import Wanted
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -118,6 +119,10 @@ class Step:
         jumped: whether it was certain, and written without the model.
         events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Values that close only
             when the model chooses to stop, such as a number that is the whole text, are in no step.
+        legal_mass: the probability that the model gives to all tokens that the constraint and the budget
+            allow, together.  ``None`` without ``probabilities=True``, and where the model did not choose.
+        wanted: the token that the model found most probable, and may not write; ``None`` where it may, and
+            where ``legal_mass`` is ``None``.
     """
 
     token: int
@@ -126,6 +131,8 @@ class Step:
     log_probability: float
     jumped: bool = False
     events: tuple[Event, ...] = ()
+    legal_mass: float | None = None
+    wanted: Wanted | None = None
 
 
 @dataclass(frozen=True)
@@ -200,6 +207,8 @@ class Generation(Generic[_T]):
     repair: Repair[_T] | None = field(default=None, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
     _record: Record | None = field(default=None, repr=False, compare=False)
+    # Of each token the bytes that it adds to the text, and its log-probability: what notebooks show.
+    _pieces: tuple[tuple[bytes, float], ...] = field(default=(), repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_vocabulary(self.__dict__)
