@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "tokamata"
 
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
-    *("version", "errors", "resources", "calls"),
+    *("version", "errors", "resources", "calls", "display"),
     *("patterns", "vocabulary", "values", "repair"),
     *("automata", "tokenization", "matching", "constraints"),
     *("validators", "guard"),
@@ -31,6 +31,7 @@ INNER_ROOMS = {
     ],
     "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
     "calls": ["schema_places", "arguments", "keywords", "recipes", "equal_calls"],
+    "display": ["texts", "html"],
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "denotation"),
@@ -50,7 +51,8 @@ INNER_ROOMS = {
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
         "unimodularity",
-        *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
+        *("programs", "contents", "losses", "depths", "json_losses", "edits", "differences"),
+        *("results", "repair_bounds", "rewards"),
         *("searching", "graphs", "names", "cheapest_first", "unfolding", "spelling_bounds"),
         *("raised_costs", "coupled_certificates", "couplings", "distinct"),
         *("tokens", "stream_words", "stream_finders", "streams"),
@@ -100,7 +102,9 @@ KNOWN_ROOMS = {
     "calls.keywords": {"errors"},
     "calls.recipes": {"errors"},
     "calls.schema_places": {"errors"},
-    "matching.explanation": set(),
+    "display.texts": set(),
+    "display.html": set(),
+    "matching.explanation": {"display"},
     "matching.mask_reports": set(),
     "matching.masks": {"errors", "calls"},
     "matching.process_rewards": {"errors", "calls"},

@@ -17,7 +17,8 @@ from typer.testing import CliRunner, Result
 import tokamata as tk
 from tokamata.cli import generate as generate_command
 from tokamata.cli.app import app
-from tokamata.cli.console import Screen, shown_bytes, shown_text
+from tokamata.cli.console import Screen
+from tokamata.display.texts import shown_bytes, shown_text
 
 WORDS = r"(one|two|the)( (one|two|the)){2,5}"
 

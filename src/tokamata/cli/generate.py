@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.text import Text
 
-from tokamata.cli.console import Screen, shown_text
+from tokamata.cli.console import Screen
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
@@ -23,6 +23,7 @@ from tokamata.cli.wanted import wanted_table
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal
 from tokamata.decoding import Generation, Settings, Step, Stream, stream
+from tokamata.display.texts import shown_text
 from tokamata.errors import TokamataError
 from tokamata.vocabulary import Vocabulary
 

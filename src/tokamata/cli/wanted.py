@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.console import Screen
 from tokamata.decoding import Step
+from tokamata.display.texts import shown_bytes
 
 __all__ = ["wanted_table"]
 
