@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from tokamata.constraints.given import constraint_and_limits
+from tokamata.decoding.token_spans import token_spans
 from tokamata.decoding.wanted import Wanted
+from tokamata.display.html import Markup, lines, panel
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -212,6 +214,24 @@ class Generation(Generic[_T]):
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_vocabulary(self.__dict__)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the tokens by their probability, what the model did not draw, and a repair."""
+        count = len(self.tokens)
+        parts = [f"{count:,} token{'s' * (count != 1)}", self.finish_reason]
+        parts.append(f"log-probability {self.log_probability:.2f}")
+        if self.jumped:
+            parts.append(f"{self.jumped:,} jumped")
+        marks = [
+            (one.where, one.where + len(one.data), f"{one.state}: {REASONS[one.cause]}")
+            for one in self.switches
+            if one.state != "repair"
+        ]
+        if self.repair is None:
+            return panel(" · ".join(parts), lines(token_spans(self.text, self._pieces, marks)))
+        before = self.repair.certificate.broken.decode(errors="replace")
+        shown = lines(token_spans(before, self._pieces, marks))
+        return panel(" · ".join(parts), shown, Markup(self.repair._repr_html_()))
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.
