@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -79,6 +79,11 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
     "generate(path)": (lambda: generate(Path("a.lark")), tk.ArgumentError, ("tokamata.grammar(path)",)),
     "generate(function)": (lambda: generate(print), tk.ArgumentError, ("tokamata.type(…)",)),
     "generate(list)": (lambda: generate(["a", "b"]), tk.ArgumentError, ("tokamata.choice(…)",)),
+    "generate(tools)": (
+        lambda: generate([{"type": "function", "function": {"name": "f"}}]),
+        tk.ArgumentError,
+        ("tokamata.tool_calls(…)",),
+    ),
     "generate(set)": (lambda: generate({"a", "b"}), tk.ArgumentError, ("tokamata.choice(…)",)),
     "generate(tuple)": (lambda: generate(("a", "b")), tk.ArgumentError, ("tokamata.choice(…)",)),
     "generate(several, list)": (
@@ -157,7 +162,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
     "json_schema(path)": (lambda: given.json_schema("schema.json"), tk.SchemaError, ("looks like a path",)),
     "json_schema(folder)": (lambda: given.json_schema("a/b"), tk.SchemaError, ("looks like a path",)),
     "json_schema(yaml)": (lambda: given.json_schema(r"C:\my files\a.yaml"), tk.SchemaError, ("like a path",)),
-    "choice(enum)": (lambda: given.choice(Style), tk.ArgumentError, ("type(Style)",)),
+    "choice(enum)": (lambda: given.choice(Style), tk.ArgumentError, ("tokamata.type(Style)",)),
     "choice(members)": (
         lambda: given.choice(["a", Style.CUBISM]),
         tk.ArgumentError,
@@ -293,6 +298,17 @@ def test_what_is_said(mistake: str) -> None:
     assert isinstance(caught.value, tk.TokamataError)
     for words in wanted:
         assert words in str(caught.value)
+
+
+def test_an_argument_that_has_no_counterpart_gets_no_advice() -> None:
+    for call in (
+        lambda: given.probabilities(None, None, "x", R, max_tokens=3),
+        lambda: given.generate(None, None, "x", R, wibble=3),
+        lambda: generate(Optional),
+    ):
+        with pytest.raises(tk.ArgumentError) as caught:
+            call()
+        assert caught.value.hint == ""
 
 
 def test_a_reference_without_a_near_definition_gets_no_advice() -> None:

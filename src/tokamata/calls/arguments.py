@@ -12,6 +12,7 @@ import keyword
 import operator
 import os
 import re
+import types
 import typing
 from collections.abc import Iterable
 from typing import Any
@@ -70,6 +71,8 @@ def advice_on_constraint(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return f"write tokamata.type({type(value).__name__})"
     if isinstance(value, (list, tuple, set, frozenset)):
+        if any(isinstance(one, (dict, types.FunctionType)) for one in value):
+            return "write tokamata.tool_calls(…) for a list of tools"
         return "write tokamata.choice(…) for one of some texts"
     if isinstance(value, re.Pattern):
         return "write tokamata.regex(…) with its .pattern and its .flags"
@@ -77,7 +80,7 @@ def advice_on_constraint(value: Any) -> str:
         return f"write tokamata.type({type(value).__name__}), with the class and not an object of it"
     if isinstance(value, os.PathLike):
         return "write tokamata.grammar(path), or tokamata.json_schema(path.read_text())"
-    if callable(value):
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
         return "write tokamata.type(…) for the arguments of a function"
     return ""
 

@@ -87,8 +87,9 @@ def refuses_unknown(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _refuse(function: str, name: str, known: frozenset[str]) -> None:
-    other = _OTHER_NAMES.get(name)
-    near = other if other in known else next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
-    hint = "" if near is None else f"did you mean {near}?"
+    near = [one for one in (_OTHER_NAMES.get(name),) if one in known]
+    if name not in _OTHER_NAMES:  # what such a name means is not what is spelled like it
+        near = difflib.get_close_matches(name, sorted(known), 1)
+    hint = f"did you mean {near[0]}?" if near else ""
     expected = f"one of {', '.join(sorted(known))}"
     raise ArgumentError(f"an argument of {function}()", repr(name), expected, hint)

@@ -101,7 +101,7 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
     if isinstance(options, type):
-        hint = f"use type({options.__name__})"
+        hint = f"use tokamata.type({options.__name__})"
         raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)
     given = [*map(plain_text, checked_list("options", options, "a list of texts and constraints", hint))]
     runs: list[list[str] | Constraint[Any]] = []  # adjacent texts become one automaton
