@@ -54,7 +54,7 @@ def token_spans(
 
 
 def _style(log_probability: float, is_marked: bool) -> str:
-    redness = min(1.0, max(log_probability, _LEAST) / _LEAST)
+    redness = math.sqrt(max(log_probability, _LEAST) / _LEAST)  # a probability of 0.4 is seen already
     style = f"background:rgba(197,15,31,{0.6 * redness:.2f});{_EDGE}" if redness > 0 else _EDGE
     return style + ";border-bottom:2px dashed #c19c00" if is_marked else style
 

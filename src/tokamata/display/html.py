@@ -10,7 +10,7 @@ scripts, links or pictures.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NewType
 
 from tokamata.display.texts import shown_text
@@ -27,7 +27,6 @@ __all__ = [
     "lines",
     "panel",
     "span",
-    "table",
 ]
 
 Markup = NewType("Markup", str)
@@ -67,16 +66,6 @@ def lines(pieces: Iterable[Markup]) -> Markup:
     """Pieces one after another, with their own line ends and spaces."""
     style = "white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0;line-height:1.5;text-align:left"
     return Markup(f'<pre style="{style}">{"".join(pieces)}</pre>')
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[Markup]]) -> Markup:
-    """A table."""
-    cell = "text-align:left;padding:0 .8em 0 0;vertical-align:top"
-    head = "".join(f'<th style="{cell}">{_escaped(one)}</th>' for one in heads)
-    body = "".join(
-        f"<tr>{''.join(f'<td style={chr(34)}{cell}{chr(34)}>{one}</td>' for one in row)}</tr>" for row in rows
-    )
-    return Markup(f'<table style="border:0;margin:.3em 0"><tr>{head}</tr>{body}</table>')
 
 
 def panel(title: str, *parts: Markup) -> Markup:
