@@ -79,6 +79,16 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
     "generate(path)": (lambda: generate(Path("a.lark")), tk.ArgumentError, ("tokamata.grammar(path)",)),
     "generate(function)": (lambda: generate(print), tk.ArgumentError, ("tokamata.type(…)",)),
     "generate(list)": (lambda: generate(["a", "b"]), tk.ArgumentError, ("tokamata.choice(…)",)),
+    "generate(response format)": (
+        lambda: generate({"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA}}),
+        tk.ArgumentError,
+        ("tokamata.response_format(…)",),
+    ),
+    "generate(tool)": (
+        lambda: generate({"type": "function", "function": {"name": "f"}}),
+        tk.ArgumentError,
+        ("tokamata.tool_calls([…])",),
+    ),
     "generate(tools)": (
         lambda: generate([{"type": "function", "function": {"name": "f"}}]),
         tk.ArgumentError,

@@ -49,6 +49,14 @@ __all__ = [
     "means_constraint",
 ]
 
+# What the interfaces of hosts have beside JSON Schemas, by its "type", and what makes a constraint of it.
+_NO_SCHEMAS = {
+    "json_schema": "response_format(…)",
+    "json_object": "response_format(…)",
+    "structural_tag": "structural_tag(…)",
+    "function": "tool_calls([…])",
+}
+
 Given: TypeAlias = Constraint[_T] | CompiledConstraint[_T] | builtins.type[_T]
 
 
@@ -73,6 +81,11 @@ def constraint_of(argument: str, value: Any, expected: str = "a constraint, a ty
     if isinstance(value, Constraint):
         return value
     if isinstance(value, dict):
+        kind = value.get("type")
+        maker = _NO_SCHEMAS.get(kind) if isinstance(kind, str) else None
+        if maker is not None:
+            found = f"a dict of the type {kind!r}, which is no JSON Schema"
+            raise ArgumentError(argument, found, expected, f"write tokamata.{maker}")
         return json_schema(value)
     if _is_type(value):
         return type_constraint(value)
