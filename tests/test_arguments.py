@@ -58,7 +58,7 @@ STOPS: dict[str, tuple[Any, ...]] = {"limits": LIMITS, "cancel": CANCELS}
 REPAIR: dict[str, tuple[Any, ...]] = {
     "text": (5, None, 1.5, STRANGE, ["a"]),
     "costs": (5, None, {}, STRANGE),
-    "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
+    "deadline_seconds": (*SECONDS, 10**400),
     "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
     **STOPS,
 }
@@ -402,6 +402,8 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "candidates": ("5", 1.5, STRANGE, 0, HUGE),
             "max_new_tokens": ("5", None, 1.5, STRANGE, 0),
             "min_new_tokens": ("5", None, 1.5, STRANGE, -1, HUGE),
+            "banned_tokens": (*LISTS, ["a"], [1.5], [HUGE], [-1]),
+            "policy": (5, "repair", STRANGE),
             **TEXT_SETTINGS,
         },
     ),

@@ -1,6 +1,7 @@
 #include "following/canonical.hpp"
 
 #include "canonical/show.hpp"
+#include "canonical/token_transitions.hpp"
 #include "expression/show.hpp"
 #include "following/forced_text.hpp"
 
@@ -42,7 +43,7 @@ std::optional<Step> CanonicalFollower::step(const Place& place, TokenId token, B
 }
 
 std::optional<Step> CanonicalFollower::written_step(const Place& place, TokenId token, Budget& budget) {
-  const std::optional<StateId> target = pattern_.step(place.at, token, budget);
+  const std::optional<StateId> target = pattern_step(pattern_, place.at, token, budget);
   return target ? std::optional(Step{token, *target, place.canonical}) : std::nullopt;
 }
 

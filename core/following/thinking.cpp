@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/bits.hpp"
+
 namespace tokamata {
 
 Step ThinkingFollower::first_step(CanonicalState canonical) const {
@@ -29,6 +31,12 @@ MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budg
   const TokenCount room = this->room(place, left, budget);
   MaskPtr mask = inner_.mask(place, room, budget, verified);
   if (mask->set_bits > 0) return mask;
+  // Where nothing can be reserved, the bound of the thought still holds.
+  if (const TokenCount bound = thought_.is_bounded() ? std::min(left, this->room(place, kNoTokens, budget)) : 0;
+      bound > room) {
+    mask = inner_.mask(place, bound, budget, verified);
+    if (mask->set_bits > 0) return mask;
+  }
   const TokenCount needed = inner_.needed(place, budget);
   if (needed > room && needed <= left) mask = inner_.mask(place, needed, budget, verified);
   return mask->set_bits > 0 ? mask : inner_.mask(place, left, budget, verified);
@@ -63,6 +71,47 @@ std::optional<std::optional<Step>> ThinkingFollower::known_step(const Place& pla
   if (!thought) return std::nullopt;
   (*step)->thought = *thought;
   return step;
+}
+
+bool ThinkingFollower::may_follow(const Place& place, std::span<const TokenId> tokens, Budget& budget) {
+  std::optional<Step> last;
+  for (TokenCount i = 0; i < tokens.size(); ++i) {
+    const Place at = last ? Place::after(*last, place.written + i) : place;
+    if (!at.thinks()) return true;
+    std::optional<Step> next = step(at, tokens[i], budget);
+    if (!next) return false;
+    last = std::move(next);
+  }
+  return true;
+}
+
+std::vector<TokenId> ThinkingFollower::shortest(const Place& place, Budget& budget) {
+  std::vector<TokenId> all = inner_.shortest(place, budget);
+  if (!is_bounded(place) || may_follow(place, all, budget)) return all;
+  std::vector<TokenId> tokens;
+  std::optional<Step> last;
+  while (true) {
+    const Place at = last ? Place::after(*last, place.written + tokens.size()) : place;
+    if (!at.thinks()) {
+      const std::vector<TokenId> rest = inner_.shortest(at, budget);
+      tokens.insert(tokens.end(), rest.begin(), rest.end());
+      return tokens;
+    }
+    budget.step();
+    std::optional<TokenId> token = closing_token(at, kNoTokens, true, budget);
+    std::optional<Step> next = token ? step(at, *token, budget) : std::nullopt;
+    if (!next) {  // no closing text is known that is short enough; each token of the mask leads to the end in time
+      const MaskPtr allowed = mask(at, kNoTokens, budget, nullptr);
+      for_each_bit(allowed->bits.row(), [&](std::uint32_t bit) {
+        if (next) return;
+        token = TokenId{bit};
+        next = step(at, *token, budget);
+      });
+    }
+    if (!next) return all;
+    tokens.push_back(*token);
+    last = std::move(next);
+  }
 }
 
 Verdict ThinkingFollower::refusal(const Place& place, TokenId token) const {

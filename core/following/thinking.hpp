@@ -1,6 +1,9 @@
-// Texts that begin with a thought: while it is open, masks leave room for the answer (thought.hpp).  Shortest
-// completions and forced text are those of thoughts of any length.
+// Texts that begin with a thought: while it is open, masks leave room for the answer (thought.hpp).  Forced text is
+// that of thoughts of any length.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "following/narrowed.hpp"
 #include "following/thought.hpp"
@@ -19,8 +22,13 @@ class ThinkingFollower final : public NarrowedFollower {
   std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
   std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override;
   Verdict refusal(const Place& place, TokenId token) const override;
+  // One that the masks of a thought with a bound lead along.  They count with closing texts, so it may not be the
+  // shortest completion of all.
+  std::vector<TokenId> shortest(const Place& place, Budget& budget) override;
 
  private:
+  // Whether tokens may follow up to the end of the thought.
+  bool may_follow(const Place& place, std::span<const TokenId> tokens, Budget& budget);
   // The step, with where it leads in the thought.
   std::optional<Step> followed(std::optional<Step> step, const Place& place, TokenId token, Budget& budget);
   bool is_bounded(const Place& place) const { return place.thinks() && thought_.is_bounded(); }

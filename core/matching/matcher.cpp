@@ -291,10 +291,10 @@ std::vector<TokenId> Matcher::shortest_completion(const Deadline& deadline) {
   });
 }
 
-// A completion that is found without a search where the expression knows a text; as for `shortest`, by a thought of any
-// length.  Nothing where none is known.
+// A completion that is found without a search where the expression knows a text.  Nothing where none is known, or none
+// that is short enough for a thought.
 std::optional<std::vector<TokenId>> Matcher::closing_tokens(Budget& budget) {
-  Follower& follower = follower_of_any_thought();
+  Follower& follower = this->follower();
   std::vector<TokenId> tokens;
   std::optional<Step> last;
   while (true) {
@@ -303,7 +303,7 @@ std::optional<std::vector<TokenId>> Matcher::closing_tokens(Budget& budget) {
     const std::optional<TokenId> token = follower.closing_token(place, kNoTokens, true, budget);
     if (!token) return follower.accepts(place) ? std::optional(std::move(tokens)) : std::nullopt;
     std::optional<Step> next = follower.step(place, *token, budget);
-    TOKAMATA_CHECK(next.has_value(), "the token of a closing text leads on");
+    if (!next) return std::nullopt;
     tokens.push_back(*token);
     last = std::move(next);
   }

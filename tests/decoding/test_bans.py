@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -62,6 +63,24 @@ def test_a_bias_moves_the_choice_and_the_log_probability() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "number",
+    [np.float32, np.float64, np.float16, np.int64, np.array, torch.tensor],
+    ids=lambda one: one.__name__,
+)
+def test_biases_may_be_numbers_of_numpy_and_torch(number: Any) -> None:
+    the, one = (token_id(WORDS, piece) for piece in ("the", "one"))
+    model, constraint = Constant(torch.zeros(len(WORDS))), tk.regex("the|one")
+    for key in (int(one), np.int64(one), torch.tensor(one)):
+        result = tk.generate(model, WORDS, "a", constraint, logit_bias={key: number(5)}, greedy=True)
+        plain = tk.generate(model, WORDS, "a", constraint, logit_bias={one: 5.0}, greedy=True)
+        assert (result.tokens, result.log_probability) == (plain.tokens, plain.log_probability)
+    if number is not np.int64:
+        banned = tk.generate(model, WORDS, "a", constraint, logit_bias={the: number(-math.inf)}, greedy=True)
+        assert the not in banned.tokens
+        assert constraint.accepts(banned.text)
+
+
 def test_all_stop_tokens_may_be_banned(tokenizer: Any, model: Any) -> None:
     result = tk.generate(
         model, tokenizer, "x", tk.regex("[ab]*"), banned_tokens=[1], max_new_tokens=9, seed=1
@@ -75,6 +94,18 @@ def test_all_stop_tokens_may_be_banned(tokenizer: Any, model: Any) -> None:
         {"logit_bias": {1: math.nan}},
         {"logit_bias": {1: math.inf}},
         {"logit_bias": [1]},
+        {"logit_bias": {1: True}},
+        {"logit_bias": {1: 1j}},
+        {"logit_bias": {1: "1"}},
+        {"logit_bias": {1: np.float32("nan")}},
+        {"logit_bias": {1: np.bool_(True)}},
+        {"logit_bias": {1: np.complex64(1)}},
+        {"logit_bias": {1: np.array([1.0, 2.0])}},
+        {"logit_bias": {1: torch.tensor([1.0, 2.0])}},
+        {"logit_bias": {1: torch.tensor(math.nan)}},
+        {"logit_bias": {1: torch.tensor(True)}},
+        {"logit_bias": {"1": 1.0}},
+        {"logit_bias": {1.5: 1.0}},
         {"banned_tokens": 5},
         {"banned_tokens": "the"},
         {"stop": ""},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,8 @@ import torch
 import tokamata as tk
 from tests.support.models.fakes import byte_level
 from tokamata.decoding import deadlines
+from tokamata.decoding.recovery import Recovery
+from tokamata.decoding.shadow import detour
 
 WORDS = byte_level(["t h", "th e", "o n", "on e"])
 WIDTH = len(WORDS)
@@ -25,8 +29,11 @@ class Clock:
         self.now = 1000.0
         monkeypatch.setattr(deadlines, "time", SimpleNamespace(perf_counter=lambda: self.now))
 
-    def model(self, seconds: Any, end: str = ".") -> Any:
-        """A model whose call ``i`` takes ``seconds(i)``, and which ends a text only where it has to."""
+    def model(self, seconds: Any, end: str = ".", broken_from: int | None = None) -> Any:
+        """A model whose call ``i`` takes ``seconds(i)``, and which ends a text only where it has to.
+
+        From the call ``broken_from`` on, its logits are NaN.
+        """
         clock, stop = self, WORDS.convert_tokens_to_ids(end)
         drawn = torch.Generator().manual_seed(1)
 
@@ -39,6 +46,8 @@ class Clock:
                 self.calls += 1
                 logits = torch.randn(*input_ids.shape, WIDTH, generator=drawn)
                 logits[..., stop] -= 1000
+                if broken_from is not None and self.calls > broken_from:
+                    logits[:] = math.nan
                 return SimpleNamespace(logits=logits)
 
         return Model()
@@ -118,9 +127,12 @@ def test_what_to_do_at_the_deadline_is_the_policys(clock: Clock) -> None:
 
 def test_a_slow_step_ends_the_text(clock: Clock) -> None:
     model = clock.model(lambda call: 5.0 if call == 7 else 0.1)
-    result = generate(model, step_seconds=1.0)
+    sentence = tk.regex(
+        r"((the|one) ){0,400}(the|one)\.\."
+    )  # a mask that is made in no time ends it by one token
+    result = generate(model, sentence, step_seconds=1.0)
     assert model.calls == 8
-    assert SENTENCE.accepts(result.text)
+    assert sentence.accepts(result.text)
     assert [switch.cause for switch in result.switches] == ["deadline"]
     assert generate(clock.model(lambda call: 0.1), step_seconds=1.0).finish_reason == "complete"
 
@@ -147,3 +159,77 @@ def test_deadlines_with_other_settings(clock: Clock, settings: dict[str, Any]) -
         result = generate(model, deadline_seconds=seconds, **settings)
         assert SENTENCE.accepts(result.text)
         assert model.calls <= 11
+
+
+# ---- detours ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The texts whose masks detours ask for; each takes 0.1 s and is no way back."""
+    found: list[bytes] = []
+
+    def resumed(
+        recovery: Recovery[Any], compiled: Any, here: tk.Matcher, tokens: Any, budget: int, seconds: Any
+    ) -> None:
+        assert seconds is None or seconds > 0
+        clock.now += 0.1
+        found.append(here.text)
+
+    monkeypatch.setattr(Recovery, "_resumed", resumed)
+    return found
+
+
+def test_a_detour_ends_with_the_time(clock: Clock, judged: list[bytes]) -> None:
+    """Without a deadline it has all of its 8 bytes; the fourth mask passes this one."""
+    letters = tk.regex("[A-Z]{40}")
+    for settings in ({"deadline_seconds": 0.35}, {"step_seconds": 0.35}):
+        for how in ("finish", "abstain", "partial"):
+            del judged[:]
+            model, begin = clock.model(lambda call: 0.0, broken_from=3), clock.now
+            result = generate(model, letters, policy=tk.Policy(on_deadline=how), **settings)  # type: ignore[arg-type]
+            assert len(judged) == 4
+            assert clock.now - begin == pytest.approx(0.4)
+            if how == "abstain":
+                assert isinstance(result, tk.Abstention)
+                assert (result.code, len(result.tokens)) == ("deadline", 3)
+                assert letters.accepts(result.partial + (result.shortest_completion or ""))
+                continue
+            assert result.finish_reason == "deadline"
+            assert letters.accepts(result.text) == (how == "finish")
+            switches = [(switch.state, switch.cause) for switch in result.switches]
+            assert switches == [("closing", "deadline")] * (how == "finish")
+    del judged[:]
+    closed = generate(clock.model(lambda call: 0.0, broken_from=3), letters, policy=tk.Policy())
+    assert len(judged) == 8
+    assert [(switch.state, switch.cause) for switch in closed.switches] == [("closing", "logits")]
+
+
+def test_a_detour_that_is_found_in_time_is_taken(clock: Clock) -> None:
+    vocabulary = tk.Vocabulary.load([bytes([byte]) for byte in range(256)] + [None], stop=256)
+    matcher = tk.regex("(?s:.{1000})").compile(vocabulary).matcher()
+    for nodes in (1, 5, 40):
+        judged: list[bytes] = []
+
+        def resumed(here: tk.Matcher, left: int, judged: list[bytes] = judged) -> tk.Matcher | None:
+            clock.now += 0.1
+            judged.append(here.text)
+            return here if len(judged) == 5 else None
+
+        end = clock.now + 0.1 * nodes - 0.05
+        seconds_left = lambda end=end: max(0.0, end - clock.now)  # noqa: E731
+        found = None
+        with suppress(tk.LimitExceeded):
+            found = detour(matcher, vocabulary, torch.zeros(257), 2000, 8, None, resumed, seconds_left)
+        assert len(judged) == min(nodes, 5)
+        assert (found is not None) == (nodes >= 5)
+        assert found is None or found.data == judged[-1]
+
+
+def test_time_that_is_over_before_a_detour_leaves_no_mask_of_it(clock: Clock, judged: list[bytes]) -> None:
+    """The call whose logits are broken has taken all of the time."""
+    model = clock.model(lambda call: 5.0 * (call == 2), broken_from=2)
+    result = generate(model, policy=tk.Policy(), deadline_seconds=1.0)
+    assert judged == []
+    assert SENTENCE.accepts(result.text)
+    assert [(switch.state, switch.cause) for switch in result.switches] == [("closing", "deadline")]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tokamata as tk
-from tests.support.models.fakes import byte_level
+from tests.support.models.fakes import byte_level, token_id
 from tokamata.decoding.shadow import detour
 
 WORDS = byte_level(["t h", "th e", "o n", "on e"])
@@ -96,3 +96,24 @@ def test_004_listing_4_a_text_without_tokens_drops_no_other() -> None:
     results = tk.generate(Failing(), WORDS, ["a", "b", "c"], constraint, policy=tk.Policy(), seed=2)
     assert all(isinstance(one, tk.Generation) and constraint.accepts(one.text) for one in results)
     assert [bool(one.switches) for one in results] == [False, True, False]
+
+
+def test_004_listing_4_a_beam_without_tokens_drops_no_other() -> None:
+    """Of the beams ``one``, ``the`` and ``a`` the first has no token at one step; all three have a text."""
+    one, the, a, exclamation = (token_id(WORDS, piece) for piece in ("one", "the", "a", "!"))
+
+    class Failing:
+        """After ``one`` it says nothing."""
+
+        config = SimpleNamespace(vocab_size=len(WORDS))
+
+        def __call__(self, input_ids: Any, **options: Any) -> Any:
+            logits = torch.full((*input_ids.shape, len(WORDS)), -20.0)
+            logits[..., [one, the, a, exclamation]] = torch.tensor([3.0, 2.0, 1.0, 0.0])
+            logits[input_ids[:, -1] == one] = float("nan")
+            return SimpleNamespace(logits=logits)
+
+    constraint = tk.regex("(one|the|a)!")
+    found = tk.beam_search(Failing(), WORDS, "x", constraint, beams=3, candidates=3, policy=tk.Policy())
+    assert isinstance(found, tk.Beams)
+    assert {beam.text: bool(beam.switches) for beam in found} == {"one!": True, "the!": False, "a!": False}

@@ -92,6 +92,84 @@ def test_what_a_closing_writes_before_a_stop_text_is_recorded() -> None:
         result.parse_with_probabilities()
 
 
+@pytest.mark.parametrize(
+    ("begin", "pattern", "banned", "stop", "shadow_bytes", "kept", "parts"),
+    [
+        # A token that the model does not draw goes on beyond the stop text.
+        ("", "o|one", "o", "n", 0, "o", [("closing", 0, b"o")]),
+        ("", "o|one", "o", "n", 8, "o", [("shadow", 0, b"o")]),
+        ("", "xo|xone", "o", "n", 0, "xo", [("closing", 0, b"xo")]),
+        # The model has begun the stop text, and it is completed without the model.
+        ("xa", "x|xabc", "", "abc", 0, "x", [("closing", 1, b"")]),
+        ("xa", "x|xabc", "", "abc", 8, "x", [("shadow", 1, b""), ("shadow", 1, b"")]),
+        ("éabc", "éa|éabcde", "", "bcd", 0, "éa", [("closing", 3, b"")]),
+        ("éabc", "éa|éabcde", "", "bcd", 8, "éa", [("shadow", 3, b"")]),
+    ],
+)
+def test_switches_are_bytes_of_the_text(
+    begin: str, pattern: str, banned: str, stop: str, shadow_bytes: int, kept: str, parts: Any
+) -> None:
+    tokens = spelled(WORDS, begin)
+    result = tk.generate(
+        Wishes(WORDS, tokens, set(range(len(tokens), 1000))),
+        WORDS,
+        "a",
+        tk.regex(pattern),
+        banned_tokens=spelled(WORDS, banned),
+        stop=stop,
+        greedy=True,
+        policy=tk.Policy(shadow_bytes=shadow_bytes),
+        probabilities=True,
+    )
+    assert isinstance(result, tk.Generation)
+    assert (result.text, result.stop_text) == (kept, stop)
+    assert [(switch.state, switch.where, switch.data) for switch in result.switches] == parts
+    with pytest.raises(tk.GenerationError, match="switches"):  # the model has not chosen where it ends
+        result.parse_with_probabilities()
+
+
+def test_a_stop_text_that_begins_in_a_detour_ends_the_text() -> None:
+    """The matcher begins after the detour, and cannot go back to where the text may end."""
+    tokenizer = byte_level(["b z"])
+    a, b, c, d = (token_id(tokenizer, letter) for letter in "abcd")
+
+    class Filtered(Wishes):
+        def __call__(self, input_ids: Any, **options: Any) -> Any:
+            output = super().__call__(input_ids, **options)
+            if self.calls == 2:  # nothing but a token that begins with a legal byte
+                output.logits[:] = -math.inf
+                output.logits[..., token_id(tokenizer, "bz")] = 0.0
+            return output
+
+    for tokenization in ("any", "canonical"):
+        result = tk.generate(
+            Filtered(tokenizer, [a, b, c, d]),
+            tokenizer,
+            "x",
+            tk.regex("a(bcd)?"),
+            stop="bc",
+            tokenization=tokenization,  # type: ignore[arg-type]
+            greedy=True,
+            policy=tk.Policy(),
+        )
+        assert isinstance(result, tk.Generation)
+        assert result.tokens == [a, b, c]
+        assert (result.text, result.stop_text) == ("a", "bc")
+        assert [(switch.where, switch.data) for switch in result.switches] == [(1, b"")]
+
+
+def test_switches_of_an_abstention_are_of_its_text() -> None:
+    """The detour has begun a code point, which the text so far does not show."""
+    policy = tk.Policy(shadow_bytes=1, repair=False)
+    result = tk.generate(dead(BYTES), BYTES, "x", tk.regex("xé{20}"), policy=policy)
+    assert isinstance(result, tk.Abstention)
+    shown = result.partial.encode()
+    assert (result.where, len(shown)) == (8, 7)  # eight detours of one byte
+    assert b"".join(switch.data for switch in result.switches) == shown
+    for switch in result.switches:
+        assert shown[switch.where :].startswith(switch.data)
+
+
 def test_bans_that_play_no_part_do_not_shorten_a_text() -> None:
     constraint = tk.regex('"[a]*"')
     banned = [token_id(BYTES, "~")]
@@ -115,6 +193,25 @@ def test_an_abstention_and_its_completion_make_an_accepted_text() -> None:
         result = tk.generate(model, WORDS, prompt, constraint, heal=heal, policy=policy)
         assert isinstance(result, tk.Abstention)
         assert constraint.accepts(result.partial + (result.shortest_completion or ""))
+
+
+def test_text_that_is_held_back_for_a_stop_text_is_text_of_an_abstention() -> None:
+    """The first byte of the stop text ``éx`` has been written, and a code point of ``ab`` too."""
+    for pattern, tokens, stop, partial in (
+        ("é{2}", BYTES("é", add_special_tokens=False)["input_ids"][:1], "éx", ""),
+        ("abc", spelled(BYTES, "a"), "ab", "a"),
+    ):
+        settings: dict[str, Any] = {"stop": stop, "greedy": True}
+        policy = tk.Policy(shadow_bytes=0, repair=False)
+        model = Wishes(BYTES, tokens, set(range(1, 9)))
+        result = tk.generate(model, BYTES, "x", tk.regex(pattern), policy=policy, **settings)
+        assert isinstance(result, tk.Abstention)
+        assert (result.where, result.partial) == (1, partial)
+        assert tk.regex(pattern).accepts(result.partial + (result.shortest_completion or ""))
+        model = Wishes(BYTES, tokens, set(range(1, 9)))
+        with pytest.raises(tk.NoTokenError) as caught:
+            tk.generate(model, BYTES, "x", tk.regex(pattern), **settings)
+        assert (caught.value.where, caught.value.partial) == (1, partial)
 
 
 @pytest.mark.parametrize("policy", [None, tk.Policy(on_deadline="partial"), tk.Policy(on_deadline="abstain")])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -116,3 +118,9 @@ def test_dtypes(dtype: torch.dtype) -> None:
 def test_settings_out_of_range(settings: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         Sampling(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64, torch.tensor], ids=lambda one: one.__name__)
+def test_numbers_of_numpy_and_torch(number: Any) -> None:
+    plain = draws(Sampling(temperature=0.5, top_p=0.75, seed=1), count=40)
+    assert draws(Sampling(temperature=number(0.5), top_p=number(0.75), seed=1), count=40) == plain

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed, bits
-from tests.support.models.fakes import preferring
+from tests.support.models.fakes import byte_level, preferring
 from tests.support.vocabularies import BYTES
 from tokamata.constraints.typical_texts import MOST_CHARACTERS, typical_text
 
@@ -241,6 +242,24 @@ def test_a_bound_is_no_part_of_the_pattern() -> None:
     assert not captured.advance(ord("a"))
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_a_budget_with_no_room_for_the_reserve_keeps_the_bound(most: int) -> None:
+    """What a mask within a budget allows may follow; the tokenizer's own tokens need more than is known."""
+    tokenizer = byte_level(["a b", "Ã ©"])
+    vocabulary = tk.Vocabulary.load(tokenizer)
+    constraint = tk.think_first(tk.regex("[ab]{2}"), end="é", most_tokens=most)
+    compiled = constraint.compile(vocabulary, tokenization="canonical")
+    for seed in range(12):
+        draw = random.Random(seed)
+        matcher = compiled.matcher(min_tokens=draw.choice([0, 4]))
+        while len(matcher.tokens) < 8 and not matcher.is_finished:
+            free = allowed(matcher)
+            for budget in range(1, 8):
+                with suppress(tk.BudgetError):
+                    assert masked(matcher, budget) <= free
+            assert matcher.advance(draw.choice(sorted(free - set(vocabulary.stop))))
+
+
 def test_canonical_tokens() -> None:
     tokenizer = pytest.importorskip("tokenizers")
     from tokenizers import decoders, models, pre_tokenizers, trainers
@@ -301,3 +320,30 @@ def test_typical_texts_end() -> None:
     nested["$defs"]["node"] = {"anyOf": branches, "properties": {"next": {"$ref": "#/$defs/node"}}}
     for schema in (nested, {"type": "array", "items": {"type": "string"}, "minItems": 10**9}):
         assert len(typical_text(schema)) < 3 * MOST_CHARACTERS
+
+
+# ---- completions ------------------------------------------------------------------------------
+
+PARTS = [b"\xe2\x82", b"a\xe2", b"\xacx", b"\x80<", b"\xc3", b"\xa9<", "é<".encode(), b"\x82\xac</think>1"]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_shortest_completion_keeps_to_the_bound(seed: int) -> None:
+    """At each place its tokens may follow, also within code points, and where there is a deadline."""
+    draw = random.Random(seed)
+    vocabulary = vocabulary_of([*WORDS, *draw.sample(CROSSING, draw.randrange(5)), *(PARTS * (seed % 2))])
+    constraint: tk.Constraint[Any] = tk.think_first(
+        draw.choice(ANSWERS)(),
+        begin=draw.choice([None, "<t>"]),
+        end=draw.choice(["</think>", "<end>", tk.control_token("<end>")]),
+        most_tokens=draw.choice([2, 4, 6, 7, 12]),
+    )
+    compiled = constraint.compile(vocabulary)
+    matcher = compiled.matcher(min_tokens=draw.choice([0, 0, 6, 12]))
+    while not matcher.is_finished and len(matcher.tokens) < 30:
+        assert matcher.fork().advance_all(matcher.shortest_completion())
+        with suppress(tk.LimitExceeded):  # without a deadline there is one
+            assert matcher.fork().advance_all(matcher.shortest_completion(deadline_seconds=1e-9))
+        choices = sorted(allowed(matcher) - set(vocabulary.stop))
+        open_ended = [token for token in choices if (vocabulary[token] or b"a")[-1] >= 0x80]
+        assert matcher.advance(draw.choice(open_ended if open_ended and draw.randrange(5) < 3 else choices))

@@ -6,6 +6,7 @@ A function checks its arguments before it works.  Calls made for every token (``
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import keyword
@@ -113,11 +114,13 @@ def checked_whole(
 
 
 def checked_number(argument: str, value: Any, least: float, most: float = float("inf")) -> float:
-    """A number within bounds, as a ``float``."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-        bounds = f"from {least} to {most}" if most < float("inf") else f"of at least {least}"
-        raise ArgumentError(argument, shown_argument(value), f"a number {bounds}")
-    return float(value)
+    """A number within bounds, as a ``float``; single numbers of numpy and torch are accepted."""
+    number = value.item() if getattr(value, "shape", None) == () else value
+    if not isinstance(number, bool) and isinstance(number, (int, float)) and least <= number <= most:
+        with contextlib.suppress(OverflowError):  # an int above all floats
+            return float(number)
+    bounds = f"from {least} to {most}" if most < float("inf") else f"of at least {least}"
+    raise ArgumentError(argument, shown_argument(value), f"a number {bounds}")
 
 
 def checked_list(argument: str, value: Any, expected: str, hint: str = "") -> list[Any]:

@@ -20,20 +20,27 @@ undo a border that the caller chose on purpose.
 
 from __future__ import annotations
 
+from tokamata.decoding.spelling import Spelling
 from tokamata.decoding.token_prefixes import token_prefixes
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["text_to_heal"]
 
 
-def text_to_heal(prompt: list[int], vocabulary: Vocabulary) -> str:
-    """Return the text of the last token of a prompt if it is to be taken back, else ``""``."""
+def text_to_heal(prompt: list[int], vocabulary: Vocabulary, *, is_start: bool = False) -> str:
+    """Return the text of the last token of a prompt if it is to be taken back, else ``""``.
+
+    Args:
+        prompt: the tokens.
+        vocabulary: the vocabulary.
+        is_start: whether that token is the first of a text.
+    """
     if len(prompt) < 2 or not 0 <= prompt[-1] < vocabulary.width:
         return ""
     data = vocabulary[prompt[-1]]
     if not data or not token_prefixes(vocabulary).extends(data):
         return ""
     try:
-        return data.decode()
+        return Spelling(vocabulary, is_start).of(prompt[-1], is_first=True).decode()
     except UnicodeDecodeError:
         return ""

@@ -35,12 +35,15 @@ OnDeadline: TypeAlias = Literal["finish", "abstain", "partial"]
 class Policy:
     """What :func:`tokamata.generate` does where a text cannot go on; without a policy it raises an error.
 
+    So does :func:`tokamata.beam_search` with each beam.
+
         result = tk.generate(model, tokenizer, prompt, constraint, policy=tk.Policy())
         if isinstance(result, tk.Abstention):
             ...
 
     Attributes:
-        shadow_bytes: how many bytes a detour may have; 0: there are none.
+        shadow_bytes: how many bytes a detour may have; 0: there are none.  It is searched within the time
+            that is left.
         resync: how many tokens must be left after a detour.  The paper's value is 2, which never returns
             where the constraint leaves one token.
         candidates: how many of the most probable bytes are followed at each position; ``None``: all.

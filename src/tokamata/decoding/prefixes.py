@@ -86,33 +86,46 @@ class Prefix:
 class NextTokens:
     """What a model says about the next token after each of several prefixes.
 
+    A row with NaN or plus infinity has no probabilities; the others have theirs.
+
     Attributes:
         logits: ``float32`` or ``float64`` ``[rows, width]``, unmasked.
-        totals: ``float64[rows]``, natural logarithms of the sums of their exponentials.
     """
 
     def __init__(self, logits: npt.NDArray[np.floating]) -> None:
         import numpy as np
 
         self.logits = logits
-        self.totals = np.empty(len(logits))
+        self._faults: dict[int, str] = {}
+        # Natural logarithms of the sums of the exponentials of each row.
+        self._totals = np.full(len(logits), np.nan)
         for row, scores in enumerate(logits):  # one at a time: float64 of all rows would be large
             peak = float(scores.max())
-            if not math.isfinite(peak):
+            if math.isfinite(peak):
+                self._totals[row] = peak + math.log(float(np.exp(scores.astype(np.float64) - peak).sum()))
+            else:
                 what = "NaN" if math.isnan(peak) else "plus infinity" if peak > 0 else "minus infinity alone"
-                raise GenerationError(
-                    f"the model's logits contain {what}, so that its tokens have no probabilities; check the "
-                    "model, and its dtype"
+                self._faults[row] = (
+                    f"the model's logits contain {what}, so that its tokens have no probabilities"
                 )
-            self.totals[row] = peak + math.log(float(np.exp(scores.astype(np.float64) - peak).sum()))
+
+    def fault(self, row: int) -> str | None:
+        """Why the tokens of a row have no probabilities; ``None`` where they have."""
+        return self._faults.get(row)
 
     def log_probabilities(self, row: int, tokens: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-        """Those of some tokens, under the softmax over all tokens, at temperature 1."""
+        """Those of some tokens, under the softmax over all tokens, at temperature 1.
+
+        Raises:
+            GenerationError: the row has none.
+        """
         import numpy as np
 
+        if row in self._faults:
+            raise GenerationError(f"{self._faults[row]}; check the model, and its dtype")
         # Rounding could make a probability exceed 1 by an ulp; sums of masses must not.
         scores: npt.NDArray[np.float64] = self.logits[row, tokens].astype(np.float64)
-        scores -= self.totals[row]
+        scores -= self._totals[row]
         return np.minimum(scores, 0.0, out=scores)
 
 
@@ -153,7 +166,6 @@ class PrefixReader:
             prefixes: at least one; the prompt alone only in the first call.
 
         Raises:
-            GenerationError: the logits contain NaN or plus infinity.
             MaskError: the logits are narrower than the vocabulary.
             Cancelled: the token that was given was cancelled.
         """

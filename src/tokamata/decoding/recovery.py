@@ -10,14 +10,17 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from tokamata.constraints.extension_constraints import control_token
 from tokamata.constraints.given import constraint_and_limits
 from tokamata.constraints.text_constraints import literal
-from tokamata.decoding.results import REASONS, Abstention, Cause, Generation, Switch
+from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Generation, Switch, Timing
 from tokamata.decoding.shadow import Detour, detour
+from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
     AlgebraError,
     BudgetError,
@@ -31,7 +34,7 @@ from tokamata.errors import (
     UnspellableError,
 )
 from tokamata.matching.masks import allocate_mask
-from tokamata.matching.matchers import CompiledConstraint, Matcher, OnNoncanonical
+from tokamata.matching.matchers import CompiledConstraint, Matcher
 from tokamata.resources.locks import kept_property
 from tokamata.validators.validator import Validator, first_refusal
 
@@ -41,11 +44,13 @@ if TYPE_CHECKING:
 
     from tokamata.constraints.constraint import Constraint
     from tokamata.decoding.policy import OnDeadline, Policy
+    from tokamata.decoding.written_text import WrittenText
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["Closing", "Recovery"]
+__all__ = ["MOST_DETOURS", "Closing", "Recovery"]
 
 _T = TypeVar("_T")
+MOST_DETOURS = 8  # of a text, one after another without a token of the model between them
 _LEAST_SECONDS = 0.001  # for a closing at a deadline that is over
 
 
@@ -64,7 +69,7 @@ class Recovery(Generic[_T]):
     Attributes:
         constraint: the caller's constraint.
         context: the tokens that the text's matcher began after.
-        on_noncanonical: what becomes of a context that is not canonical.
+        spelling: the bytes of the text's tokens.
         least: the least number of tokens of a text.
         vocabulary: the vocabulary less the banned tokens.
         banned: the banned tokens.
@@ -74,7 +79,7 @@ class Recovery(Generic[_T]):
 
     constraint: Constraint[_T] | CompiledConstraint[_T] | None
     context: Sequence[int]
-    on_noncanonical: OnNoncanonical
+    spelling: Spelling
     least: int
     vocabulary: Vocabulary
     banned: frozenset[int]
@@ -96,22 +101,39 @@ class Recovery(Generic[_T]):
         """Whether a mask allows a banned token."""
         return bool((row & self._banned_row).any())
 
-    def cause(self, matcher: Matcher | None, budget: int) -> Cause:
+    def allowed(self, mask: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Masks less the banned tokens."""
+        return mask & ~self._banned_row
+
+    def cause(self, matcher: Matcher | None, budget: int, seconds_left: float | None) -> Cause:
         """Why no token was left, where ``budget`` more may be written."""
         if matcher is None:
             return "banned" if len(self.banned) >= self.vocabulary.width else "logits"
         row = allocate_mask(1, self.vocabulary.width)[0]
-        matcher.fill_mask(row, budget)
+        try:
+            matcher.fill_mask(row, budget, deadline_seconds=seconds_left, on_deadline="some")
+        except LimitExceeded as error:
+            if error.limit != "deadline_seconds":
+                raise
+            return "deadline"
         return "logits" if self._count(row) > 0 else "banned"
 
-    def detour(self, matcher: Matcher, tokens: Sequence[int], logits: Any, budget: int) -> Detour | None:
-        """The way by bytes to where tokens follow again; ``None``: there is none.
+    def detour(
+        self,
+        matcher: Matcher,
+        tokens: Sequence[int],
+        logits: Any,
+        budget: int,
+        seconds_left: Callable[[], float | None] = lambda: None,
+    ) -> Detour | None:
+        """The way by bytes to where tokens follow again; ``None``: there is none, or none was found in time.
 
         Args:
             matcher: that of the text.
             tokens: the text so far.
             logits: of the model there, ``[width]``, without a mask.
             budget: how many tokens may still be written.
+            seconds_left: the time that is left, 0 at least; ``None``: any.
         """
         policy = self.policy
         if policy is None or policy.shadow_bytes == 0:
@@ -127,7 +149,15 @@ class Recovery(Generic[_T]):
                 budget,
                 policy.shadow_bytes,
                 policy.candidates,
-                lambda here, left: self._resumed(matcher.compiled, here, left),
+                lambda here, left: self._resumed(
+                    matcher.compiled,
+                    here,
+                    [*tokens, *here.tokens[len(start.tokens) :]],
+                    left,
+                    seconds_left(),
+                ),
+                seconds_left,
+                is_start=not tokens and self.spelling.has_start_rule,
             )
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
@@ -151,32 +181,25 @@ class Recovery(Generic[_T]):
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):
             return None
 
-    def may_end(self, data: bytes, matcher: Matcher | None, tokens: Sequence[int], healed: int) -> bool:
+    def may_end(self, data: bytes, matcher: Matcher | None, kept: int, more: int, *, is_whole: bool) -> bool:
         """Whether a text may end in front of a stop text.
 
         Args:
-            data: what stands before it.
-            matcher: after ``tokens``, which spell it and more; ``None``: the text is free.
-            tokens: those of the text.
-            healed: how many bytes of the tokens are the end of the prompt.
+            data: the text before it.
+            matcher: at the end of what is written; ``None``: the text is free.
+            kept: how many tokens are within ``data``, or within the healed end of the prompt.
+            more: how many tokens come after them.
+            is_whole: whether ``data`` ends where they do, and not within the next token.
         """
         if self.constraint is None or matcher is None:
-            return len(tokens) >= self.least
-        vocabulary = matcher.compiled.vocabulary
-        length = sum(len(vocabulary[token] or b"") for token in tokens) - healed
-        count = 0
-        while length > len(data):
-            count += 1
-            length -= len(vocabulary[tokens[-count]] or b"")
-        if length == len(data):
+            return kept + more >= self.least
+        if is_whole:
             at = matcher.fork()
-            try:
-                at.rollback(count)
-            except RollbackError:  # it begins after these tokens
-                return False
-            return at.is_accepting
-        # Within a token the text alone is judged, which says nothing where control tokens are named.
-        if matcher.has_marks or len(tokens) - count < self.least:
+            with suppress(RollbackError):  # it begins after these tokens
+                at.rollback(more)
+                return at.is_accepting
+        # Otherwise the text alone is judged, which says nothing where control tokens are named.
+        if matcher.has_marks or kept < self.least:
             return False
         constraint, limits = constraint_and_limits(self.constraint)
         return constraint.accepts(data, limits=limits)
@@ -210,6 +233,48 @@ class Recovery(Generic[_T]):
             generation.prompt_tokens,
             generation.switches,
             generation.timing,
+        )
+
+    def abstention(
+        self,
+        cause: Cause,
+        matcher: Matcher | None,
+        text: WrittenText,
+        tokens: list[int],
+        prompt: list[int],
+        switches: Sequence[Switch],
+        timing: Timing,
+        seconds_left: float | None,
+    ) -> Abstention:
+        """What a call returns for a text that it gives up.
+
+        Args:
+            cause: why.
+            matcher: at the end of the text; ``None``: the text is free.
+            text: the text so far; nothing of it is held back.
+            tokens: its ids.
+            prompt: the ids of the model's input.
+            switches: the parts that the model did not draw.
+            timing: the times of the call.
+            seconds_left: the time that is left for a completion; ``None``: any.
+        """
+        completion = None
+        if matcher is not None:
+            with Clock(timing, "repair_seconds"):
+                closing = self.closing(matcher, tokens, seconds_left)
+            if closing is not None:
+                data = b"".join(self.spelling.each([*tokens, *closing.tokens])[len(tokens) :])
+                completion = (text.pending + data[text.to_skip :]).decode(errors="replace")
+        return Abstention(
+            cause,
+            REASONS[cause],
+            len(text.data),
+            text.text,
+            tokens,
+            completion,
+            prompt,
+            tuple(switches),
+            timing,
         )
 
     def _repaired(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | None:
@@ -253,59 +318,72 @@ class Recovery(Generic[_T]):
         compiled = matcher.compiled
         if compiled.tokenization == "any":
             return matcher.fork()
-        vocabulary = compiled.vocabulary
-        begins = not self.context or vocabulary[self.context[-1]] is None  # a text, by its decoder's rule
+        is_start = self.spelling.has_start_rule
+        # A first token of which the decoder leaves nothing is no token of the pattern.
+        silent = int(is_start and bool(tokens) and self.spelling.is_silent(tokens[0]))
         constraint = cast("Constraint[Any]", compiled.constraint)
-        relaxed = constraint.compile(self.vocabulary, limits=compiled.limits, start_of_text=begins)
-        start = relaxed.matcher(min_tokens=self.least)
-        return start if start.advance_all(tokens) else None
+        relaxed = constraint.compile(
+            self.vocabulary, limits=compiled.limits, start_of_text=is_start and not silent
+        )
+        start = relaxed.matcher(min_tokens=max(self.least - silent, 0))
+        return start if start.advance_all(tokens[silent:]) else None
 
-    def _resumed(self, compiled: CompiledConstraint[Any], here: Matcher, budget: int) -> Matcher | None:
+    def _resumed(
+        self,
+        compiled: CompiledConstraint[Any],
+        here: Matcher,
+        tokens: list[int],
+        budget: int,
+        seconds: float | None,
+    ) -> Matcher | None:
         """The matcher with which a text goes on, if enough tokens are left; ``None`` otherwise.
 
         Canonical tokenization begins afresh: after the tokens that the tokenizer writes for the text so far.
+
+        Args:
+            compiled: the constraint of the text.
+            here: a matcher for any tokenization.
+            tokens: those of the text up to there.
+            budget: how many more may be written.
+            seconds: the time that is left; ``None``: any.
         """
         assert self.policy is not None
         resumed = here
         if compiled.tokenization == "canonical":
             try:
-                own = self._canonical(compiled, here.tokens)
-                resumed = compiled.matcher(
-                    self.context,
-                    on_noncanonical=self.on_noncanonical,
-                    written=here.tokens,
-                    canonical=own,
-                    min_tokens=self.least,
-                )
+                own = self._canonical(compiled, tokens)
+                resumed = compiled.matcher(self.context, written=tokens, canonical=own, min_tokens=self.least)
             except (UnicodeDecodeError, NoncanonicalError, ContextError, LengthError, UnspellableError):
                 return None
         row = allocate_mask(1, self.vocabulary.width)[0]
         try:
-            resumed.fill_mask(row, budget)
+            resumed.fill_mask(row, budget, deadline_seconds=seconds)
         except BudgetError:
             return None
         return resumed if self._count(row) >= self.policy.resync else None
 
     def _canonical(self, compiled: CompiledConstraint[Any], tokens: list[int]) -> list[int]:
-        """The tokens that the tokenizer writes for the text so far; those up to a control token stay.
+        """The tokens that the tokenizer writes for the text so far, with its control tokens.
 
         Raises:
-            UnicodeDecodeError: the text ends within a code point.
+            UnicodeDecodeError: the text ends within a code point, or a control token is within one.
             NoncanonicalError, ContextError, UnspellableError: the tokenizer does not write it there.
         """
-        vocabulary = compiled.vocabulary
-        begin = next((n for n in range(len(tokens), 0, -1) if vocabulary[tokens[n - 1]] is None), 0)
-        text = b"".join(vocabulary[token] or b"" for token in tokens[begin:]).decode()
-        whole = literal(text).compile(vocabulary, tokenization="canonical")
-        context = [*self.context, *tokens[:begin]]
-        matcher = whole.matcher(context, on_noncanonical=self.on_noncanonical)
-        return [*tokens[:begin], *matcher.shortest_completion()]
+        whole: Constraint[Any] = literal("")
+        text = b""
+        for token, data in zip(tokens, self.spelling.each(tokens), strict=True):
+            text += data
+            if compiled.vocabulary[token] is None:
+                whole, text = whole + literal(text.decode()) + control_token(token), b""
+        whole += literal(text.decode())
+        matcher = whole.compile(compiled.vocabulary, tokenization="canonical").matcher(self.context)
+        return matcher.shortest_completion()
 
     def _count(self, row: npt.NDArray[np.int32]) -> int:
         """How many tokens of a mask are not banned."""
         import numpy as np
 
-        return int(np.unpackbits((row & ~self._banned_row).view(np.uint8)).sum())
+        return int(np.unpackbits(self.allowed(row).view(np.uint8)).sum())
 
     @kept_property
     def _banned_row(self) -> npt.NDArray[np.int32]:

@@ -146,7 +146,9 @@ class Switch:
             model; ``"repair"``: the repaired text.
         cause: why.
         where: the byte of the text at which it begins.
-        data: the bytes that were written; of a repair the whole text.
+        data: the bytes of the text that were written so; of a repair the whole text.  There are none where
+            the part only completes a stop text, which is not in the text, or begins a code point that the
+            text does not complete.
         log_probability: natural logarithm of what the model gives to these bytes (shadow); 0 otherwise.
     """
 
@@ -179,7 +181,8 @@ class Generation(Generic[_T]):
             ``"deadline"``: the time was over; ``"policy"``: the policy has ended or repaired the text.
         prompt_tokens: the ids of the model's input.
         healed: the end of the prompt that was taken back and written again, or ``""``.  The bytes
-            of ``tokens`` are those of ``healed`` followed by those of ``text``.
+            of ``tokens`` are those of ``healed`` followed by those of ``text``; where a deadline cuts the
+            text off, perhaps only a part of them.
         jumped: how many of ``tokens`` were certain, and written without the model.
         timing: the times of the call, which its texts share.
         constraint: the constraint of the text; ``None`` if it was free.
@@ -296,16 +299,19 @@ class Generation(Generic[_T]):
 class Abstention:
     """No text: what :func:`tokamata.generate` returns in place of a generation, with a :class:`Policy`.
 
+    :func:`tokamata.beam_search` returns one in place of its list.
+
     Attributes:
         code: the cause.
         reason: the same as a sentence.
-        where: the byte of the text at which it could not go on.
-        partial: the text so far; whole code points.
+        where: the byte of the text at which it could not go on: the length of ``partial``, and of a code
+            point that was begun.
+        partial: the text so far; whole code points, without the healed end of the prompt.
         tokens: its ids.
-        shortest_completion: text that would complete it, code points that the text has begun included;
-            ``""`` where it is complete, and refused; ``None`` where no completion was found.
+        shortest_completion: text that would complete it: the constraint accepts it after ``partial``.
+            ``""`` where the text is complete, and refused; ``None`` where no completion was found.
         prompt_tokens: the ids of the model's input.
-        switches: the parts of the text that the model did not draw.
+        switches: the parts of ``partial`` that the model did not draw.
         timing: the times of the call, which its texts share.
     """
 

@@ -8,14 +8,16 @@ which the model has not read.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
+from tokamata.decoding.recovery import MOST_DETOURS
 from tokamata.decoding.results import (
     REASONS,
     Abstention,
@@ -28,6 +30,7 @@ from tokamata.decoding.results import (
     Timing,
 )
 from tokamata.decoding.sampling import NoChoice
+from tokamata.decoding.spelling import Spelling
 from tokamata.decoding.wanted import legal_mass_and_wanted
 from tokamata.decoding.written_text import WrittenText
 from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
@@ -51,7 +54,6 @@ __all__ = ["Row", "Task"]
 
 _T = TypeVar("_T")
 _NO_DRAFT = Draft([], None)
-_MOST_DETOURS = 8  # one after another, without a token of the model between them
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Task(Generic[_T]):
 
     Attributes:
         vocabulary: the vocabulary of model and matcher.
+        spelling: the bytes of the text's tokens.
         prompt: the ids of the model's input.
         healed: the text of the token that was taken back from the prompt, or ``""``.
         constraint: the caller's constraint.
@@ -74,6 +77,7 @@ class Task(Generic[_T]):
     """
 
     vocabulary: Vocabulary
+    spelling: Spelling
     prompt: list[int]
     healed: str
     constraint: Constraint[_T] | CompiledConstraint[_T] | None
@@ -90,6 +94,33 @@ class Task(Generic[_T]):
     def budget(self) -> int:
         """How many tokens may be written, including the one that was taken back and is written again."""
         return self.max_new_tokens + bool(self.healed)
+
+
+@dataclass
+class _Part:
+    """A part of a text that the model does not draw, while it is written.
+
+    Attributes:
+        state, cause: as in :class:`Switch`.
+        pieces: for each token the byte of the text at which it begins, its bytes there, and what it adds to
+            the log-probability.
+    """
+
+    state: Literal["shadow", "closing"]
+    cause: Cause
+    pieces: list[tuple[int, bytes, float]] = field(default_factory=list)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has bytes of the text; those of the healed end of the prompt are none."""
+        return any(data for _, data, _ in self.pieces)
+
+    def switch(self, end: int) -> Switch:
+        """The part up to a byte of the text, the end of what is shown; perhaps nothing is left of it."""
+        where = min(self.pieces[0][0], end)
+        data = b"".join(data for _, data, _ in self.pieces)[: end - where]
+        share = sum((share for begin, _, share in self.pieces if begin < end), 0.0)
+        return Switch(self.state, self.cause, where, data, share)
 
 
 class Row(Generic[_T]):
@@ -122,7 +153,8 @@ class Row(Generic[_T]):
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
         self._pieces: list[tuple[bytes, float]] = []
-        self._switches: list[Switch] = []
+        self._borders: list[int] = []  # the ends of tokens, in bytes of the healed text and this one
+        self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
         self._meets_bans = False  # whether a mask has allowed banned tokens
@@ -301,9 +333,10 @@ class Row(Generic[_T]):
         self._certain = None
         mass, wanted = None, None
         if self._record is not None:
-            self._record.see(logits, self._vocabulary)
+            spelling, is_first = self._task.spelling, not self._tokens
+            self._record.see(logits, lambda token: spelling.of(token, is_first=is_first))
             if unmasked is not None:
-                mass, wanted = legal_mass_and_wanted(unmasked, logits, self._vocabulary)
+                mass, wanted = legal_mass_and_wanted(unmasked, logits, spelling, is_first)
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -351,41 +384,49 @@ class Row(Generic[_T]):
             NoTokenError: there is no policy.
         """
         recovery = self._task.recovery
-        cause = recovery.cause(self.matcher, self.tokens_left)
+        cause = recovery.cause(self.matcher, self.tokens_left, self._pace.seconds_of_step())
+        if cause == "deadline":
+            yield from self.end_at_deadline()
+            return
         if cause == "banned" and self.matcher is not None and self.matcher.is_accepting:
             self._finish("length")  # only a stop token could follow, and it is banned
             return
         if recovery.policy is None or logits is None:
-            said = reason if cause == "logits" else REASONS[cause]
-            raise NoTokenError(cause, said, len(self._text.data), self._text.text)
+            raise self._no_token(cause, reason if cause == "logits" else REASONS[cause])
         self._detours += 1
         found = None
-        if self.matcher is not None and self._detours <= _MOST_DETOURS:
+        if self.matcher is not None and self._detours <= MOST_DETOURS:
             with Clock(self._timing, "backoff_seconds"):
-                found = recovery.detour(self.matcher, self._tokens, logits, self.tokens_left)
+                found = recovery.detour(
+                    self.matcher, self._tokens, logits, self.tokens_left, self._pace.seconds_of_step
+                )
         if found is None:
-            if recovery.policy.repair and self.matcher is not None:
+            if self._pace.seconds_of_step() == 0:
+                yield from self.end_at_deadline()
+            elif recovery.policy.repair and self.matcher is not None:
                 yield from self._close(cause)
             else:
                 self._abstain(cause)
             return
-        self._note("shadow", cause, found.data, sum(found.log_probabilities))
         self._follow(found.start)
-        for token, share in zip(found.tokens, found.log_probabilities, strict=True):
-            yield self._write(token, share)
-            if self.result is not None:  # at a stop text
-                return
+        yield from self._write_part("shadow", cause, found.tokens, found.log_probabilities)
+        if self.result is not None:  # at a stop text
+            return
         if found.back is None:
             self._finish("policy")
         else:
             self._follow(found.back)
 
-    def _note(
-        self, state: Literal["shadow", "closing"], cause: Cause, data: bytes, log_probability: float = 0.0
-    ) -> None:
-        """Records what is about to be written without the model, less the healed end of the prompt."""
-        if new := data[self._text.to_skip :]:
-            self._switches.append(Switch(state, cause, len(self._text.data), new, log_probability))
+    def _write_part(
+        self, state: Literal["shadow", "closing"], cause: Cause, tokens: list[int], shares: list[float]
+    ) -> Iterator[Step]:
+        """Write tokens that the model does not draw, up to a stop text."""
+        part = _Part(state, cause)
+        self._parts.append(part)
+        for token, share in zip(tokens, shares, strict=True):
+            yield self._write(token, share, part=part)
+            if self.result is not None:
+                return
 
     def _follow(self, matcher: Matcher) -> None:
         """Go on with another matcher at the same place; the events so far are those of the one before."""
@@ -405,13 +446,10 @@ class Row(Generic[_T]):
         if closing is None or len(closing.tokens) > self.tokens_left:
             self._abstain(cause)
             return
-        self._note("closing", cause, b"".join(self._vocabulary[token] or b"" for token in closing.tokens))
         self._follow(closing.start)
-        for token in closing.tokens:
-            yield self._write(token, 0.0)
-            if self.result is not None:  # at a stop text
-                return
-        self._finish("deadline" if cause == "deadline" else "policy")
+        yield from self._write_part("closing", cause, closing.tokens, [0.0] * len(closing.tokens))
+        if self.result is None:  # otherwise at a stop text
+            self._finish("deadline" if cause == "deadline" else "policy")
 
     def _ends(self) -> bool:
         """End the text if nothing can follow or the budget is used up; returns whether it has ended."""
@@ -441,15 +479,27 @@ class Row(Generic[_T]):
             if self.matcher is not None and not self.matcher.advance(token):
                 raise GenerationError(f"token {token} was drawn although the mask does not allow it")
 
-    def _write(self, token: int, log_probability: float, *, jumped: bool = False) -> Step:
-        """Follow a token, and add it to the text, less the bytes that repeat the healed end of the prompt."""
+    def _write(
+        self, token: int, log_probability: float, *, jumped: bool = False, part: _Part | None = None
+    ) -> Step:
+        """Follow a token, and add it to the text, without its bytes that repeat the healed end of the prompt.
+
+        Args:
+            token: the token.
+            log_probability: of it.
+            jumped: whether it is certain.
+            part: the part that the model does not draw, if it is of one.
+        """
         self._advance(token)
-        data = self._vocabulary[token] or b""
+        data = self._task.spelling.of(token, is_first=not self._tokens)
         new = self._text.skipped(data)
+        if part is not None:
+            part.pieces.append((len(self._text.data), new, log_probability))
         if self._text.to_skip == 0 and not self._task.is_matched_throughout:
             self.matcher = None
         if self._record is not None:
             self._record.write(token, data, log_probability)
+        self._borders.append((self._borders[-1] if self._borders else 0) + len(data))
         self._tokens.append(token)
         self._pieces.append((new, log_probability))
         self.unread.append(token)
@@ -465,8 +515,10 @@ class Row(Generic[_T]):
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
-        healed = len(self._task.healed.encode())
-        return self._task.recovery.may_end(data, self.matcher, self._tokens, healed)
+        end = len(self._task.healed.encode()) + len(data)
+        kept = bisect_right(self._borders, end)
+        more, is_whole = len(self._borders) - kept, end in (0, *self._borders[:kept][-1:])
+        return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
         """The values that close with new bytes, and with the end of the text if nothing can follow."""
@@ -503,7 +555,7 @@ class Row(Generic[_T]):
             drafted=self.drafted,
             accepted=self.accepted,
             stop_text=self._text.stop_text,
-            switches=tuple(self._switches),
+            switches=self._switches(),
             _matched=None if controlled is None else controlled.compiled,
             _record=self._record,
             _pieces=tuple(self._pieces),
@@ -513,27 +565,26 @@ class Row(Generic[_T]):
             with Clock(self._timing, "repair_seconds"):
                 self.result = self._task.recovery.judged(generation, self._pace.seconds_left())
 
+    def _switches(self) -> tuple[Switch, ...]:
+        """The parts that the model did not draw, of the text as it is shown."""
+        end = len(self._text.text.encode())
+        return tuple(part.switch(end) for part in self._parts if part.has_text)
+
+    def _no_token(self, cause: Cause, reason: str) -> NoTokenError:
+        self._text.end()
+        return NoTokenError(cause, reason, len(self._text.data), self._text.text)
+
     def _abstain(self, cause: Cause) -> None:
         if self._task.recovery.policy is None:
-            raise NoTokenError(cause, REASONS[cause], len(self._text.data), self._text.text)
-        completion = None
-        if self.matcher is not None:
-            with Clock(self._timing, "repair_seconds"):
-                seconds = self._pace.seconds_left()
-                closing = self._task.recovery.closing(self.matcher, self._tokens, seconds)
-            if closing is not None:
-                data = b"".join(self._vocabulary[token] or b"" for token in closing.tokens)
-                whole = self._text.pending + data[self._text.to_skip :]
-                completion = whole.decode(errors="replace")
+            raise self._no_token(cause, REASONS[cause])
         self._held = self._text.end()
-        self.result = Abstention(
-            code=cause,
-            reason=REASONS[cause],
-            where=len(self._text.data),
-            partial=self._text.text,
-            tokens=self._tokens,
-            shortest_completion=completion,
-            prompt_tokens=self._task.prompt,
-            switches=tuple(self._switches),
-            timing=self._timing,
+        self.result = self._task.recovery.abstention(
+            cause,
+            self.matcher,
+            self._text,
+            self._tokens,
+            self._task.prompt,
+            self._switches(),
+            self._timing,
+            self._pace.seconds_left(),
         )

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tokamata.calls.arguments import checked_flag, checked_whole
+from tokamata.calls.arguments import checked_flag, checked_number, checked_whole
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 if TYPE_CHECKING:
@@ -42,13 +42,12 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        temperature, top_p = self.temperature, self.top_p
-        if not (isinstance(temperature, (int, float)) and math.isfinite(temperature) and temperature >= 0):
-            raise ArgumentError("temperature", shown_argument(temperature), "a number of at least 0")
+        if checked_number("temperature", self.temperature, 0.0) == math.inf:
+            raise ArgumentError("temperature", "inf", "a number of at least 0")
         if self.top_k is not None:
             checked_whole("top_k", self.top_k, 1, 1 << 62)
-        if not (isinstance(top_p, (int, float)) and 0 < top_p <= 1):
-            raise ArgumentError("top_p", shown_argument(top_p), "a number above 0 and at most 1")
+        if checked_number("top_p", self.top_p, 0.0, 1.0) == 0.0:
+            raise ArgumentError("top_p", shown_argument(self.top_p), "a number above 0 and at most 1")
         checked_flag("greedy", self.greedy)
         if self.seed is not None:
             checked_whole("seed", self.seed, -(1 << 63), 1 << 64)

@@ -21,7 +21,8 @@ shortest completion does.  Ties go to the shorter string, then to the smaller on
 
 Source.  Xu, *OIP-CAD*, section 5.2 and listing 1, which leaves ``logp_byte`` open, moves the state by a byte
 that no token writes, and returns only at two legal tokens (``docs/errata.md``).
-Cost.  At most ``_MOST_NODES`` masks.  The logits are sorted by text once, O(width).
+Cost.  At most ``_MOST_NODES`` masks, in the time that is left.  When it is over there is no second-best way:
+the first end that is found is the result.  The logits are sorted by text once, O(width).
 """
 
 # torch is the caller's, hence `Any` for tensors.
@@ -30,12 +31,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from tokamata.decoding.token_prefixes import token_prefixes
+from tokamata.decoding.token_prefixes import TokenPrefixes, token_prefixes
 from tokamata.errors import BudgetError
 from tokamata.matching.masks import allocate_mask
 
@@ -79,6 +80,9 @@ def detour(
     most_bytes: int,
     candidates: int | None,
     resumed: Callable[[Matcher, int], Matcher | None],
+    seconds_left: Callable[[], float | None] = lambda: None,
+    *,
+    is_start: bool = False,
 ) -> Detour | None:
     """The most probable way back to where tokens follow, or to an accepted text.
 
@@ -91,21 +95,23 @@ def detour(
         candidates: how many bytes are followed from each node, the most probable; ``None``: all.
         resumed: the matcher with which a text goes on from a node, for a budget; ``None``: too few tokens are
             left there.
+        seconds_left: the time that is left for the search; ``None``: any.
+        is_start: whether the next token is the first that a decoder with a rule for starts reads.
 
     Returns:
-        The way; ``None`` if none was found.
+        The way; ``None`` if none was found, or the time was over between two nodes.
 
     Raises:
-        LimitExceeded, Cancelled: the constraint's work was stopped.
+        LimitExceeded, Cancelled: the constraint's work was stopped; also where the time was over in a mask.
     """
-    masses = _masses_of(vocabulary)
-    mass = masses.of(logits)
+    masses, first = _masses_of(vocabulary, False), _masses_of(vocabulary, is_start)
+    mass = first.of(logits)
     row = allocate_mask(1, vocabulary.width)[0]
     # The cost, which is less the log-probability; the length, the bytes, the tokens, the cost after each of
     # them, and the matcher before the last.
     queue: list[tuple[float, int, bytes, list[int], list[float], Matcher]] = [(0.0, 0, b"", [], [], matcher)]
     for _ in range(_MOST_NODES):
-        if not queue:
+        if not queue or seconds_left() == 0:
             return None
         cost, _, data, tokens, costs, before = heapq.heappop(queue)
         here = before.fork()
@@ -116,16 +122,17 @@ def detour(
                 shares = [last - cost for last, cost in zip([0.0, *costs], costs, strict=False)]
                 return Detour(matcher, tokens, data, shares, back)
         try:
-            here.fill_mask(row, budget - len(tokens))
+            here.fill_mask(row, budget - len(tokens), deadline_seconds=seconds_left())
         except BudgetError:
             continue
-        steps = [(data + (vocabulary[token] or b""), token) for token in masses.shortest(row)]
+        texts = masses if tokens else first
+        steps = [(data + texts.text(token), token) for token in texts.shortest(row)]
         likely = sorted((-share, text, token) for text, token in steps if (share := mass(text)) > 0)
         if likely:
             priced = [(-math.log(-share), text, token) for share, text, token in likely[:candidates]]
         else:
-            closing = here.shortest_completion()[:1]
-            priced = [(cost, data + (vocabulary[token] or b""), token) for token in closing]
+            closing = here.shortest_completion(deadline_seconds=seconds_left())[:1]
+            priced = [(cost, data + texts.text(token), token) for token in closing]
         for price, text, token in priced:
             if len(text) <= most_bytes:
                 price = max(price, cost)  # rounding
@@ -136,16 +143,19 @@ def detour(
 class _Masses:
     """The tokens of a vocabulary by their texts: what a model gives to those that begin with some bytes."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, tokens: Sequence[bytes | None], prefixes: TokenPrefixes, width: int) -> None:
         import numpy as np
 
-        self._prefixes = token_prefixes(vocabulary)
+        self._tokens, self._prefixes, self._width = tokens, prefixes, width
         self._ids = np.array(self._prefixes.ids, dtype=np.int64)
-        self._width = vocabulary.width
         # The first byte of each token and its length, in one number.
-        self._rank = np.full(vocabulary.width, _NO_TEXT, dtype=np.int64)
-        texts = [vocabulary.tokens[token] or b"" for token in self._prefixes.ids]
+        self._rank = np.full(width, _NO_TEXT, dtype=np.int64)
+        texts = map(self.text, self._prefixes.ids)
         self._rank[self._ids] = [(text[0] << 32) + len(text) for text in texts]
+
+    def text(self, token: int) -> bytes:
+        """The bytes of a token."""
+        return self._tokens[token] or b""
 
     def of(self, logits: Any) -> Callable[[bytes], float]:
         """For some bytes, the probability of all tokens that begin with them, among tokens with text."""
@@ -175,11 +185,15 @@ class _Masses:
         return [int(token) for token in allowed[order[first]]]
 
 
-_made: WeakKeyDictionary[Vocabulary, _Masses] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Vocabulary, dict[bool, _Masses]] = WeakKeyDictionary()
 
 
-def _masses_of(vocabulary: Vocabulary) -> _Masses:
-    """The masses of a vocabulary; they are kept as long as it exists."""
-    if vocabulary not in _made:
-        _made[vocabulary] = _Masses(vocabulary)
-    return _made[vocabulary]
+def _masses_of(vocabulary: Vocabulary, is_start: bool) -> _Masses:
+    """The masses of a vocabulary, at the start of a text or within it; they are kept as long as it exists."""
+    made = _made.setdefault(vocabulary, {})
+    if is_start not in made:
+        start = vocabulary.start_tokens() if is_start else None
+        tokens: Sequence[bytes | None] = vocabulary.tokens if start is None else start
+        prefixes = token_prefixes(vocabulary) if start is None else TokenPrefixes(start)
+        made[is_start] = _Masses(tokens, prefixes, vocabulary.width)
+    return made[is_start]

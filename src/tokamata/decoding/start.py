@@ -36,10 +36,12 @@ from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.recovery import Recovery
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
+from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
     BudgetError,
+    ContextError,
     NoStopTokenError,
     TokenizerMismatchError,
     about,
@@ -107,13 +109,17 @@ class Options:
         """
         given = (self.logit_bias or {}).items()
         banned = checked_list("banned_tokens", self.banned_tokens, "a list of token ids")
-        by_token = {vocabulary._checked_id(token): float(value) for token, value in given}
+        by_token = {vocabulary._checked_id(token): _checked_bias(token, value) for token, value in given}
         return Bias(by_token | {vocabulary._checked_id(token): -math.inf for token in banned})
 
     def pace(self) -> Pace:
         """The clock of the call, from now on."""
         paces = self.policy is None or self.policy.on_deadline == "finish"
-        return Pace(self.deadline_seconds, self.step_seconds, paces=paces)
+        return Pace(self._seconds("deadline_seconds"), self._seconds("step_seconds"), paces=paces)
+
+    def _seconds(self, name: str) -> float | None:
+        given = getattr(self, name)
+        return None if given is None else checked_number(name, given, 0.0, _MOST_SECONDS)
 
     def __post_init__(self) -> None:
         if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
@@ -133,8 +139,7 @@ class Options:
         expected = "a mapping from token ids to numbers"
         checked_instance("logit_bias", self.logit_bias, (Mapping, type(None)), expected)
         for token, value in (self.logit_bias or {}).items():
-            if value != -math.inf:  # which bans a token
-                checked_number(f"logit_bias[{token!r}]", value, -_LARGEST_BIAS, _LARGEST_BIAS)
+            _checked_bias(token, value)
         if len(self.stop_texts) > _MOST_STOPS:
             raise ArgumentError("stop", f"{len(self.stop_texts):,} texts", f"at most {_MOST_STOPS:,}")
         for each in self.stop_texts:
@@ -142,11 +147,17 @@ class Options:
                 raise ArgumentError("stop", shown_argument(each), f"texts of 1 to {_LONGEST_STOP:,} bytes")
         checked_instance("policy", self.policy, (Policy, type(None)), "a Policy, or None")
         for name in ("deadline_seconds", "step_seconds"):
-            if (seconds := getattr(self, name)) is not None:
-                checked_number(name, seconds, 0.0, _MOST_SECONDS)
+            self._seconds(name)
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")
+
+
+def _checked_bias(token: Any, value: Any) -> float:
+    """What is added to the logit of a token; minus infinity bans it."""
+    name = f"logit_bias[{shown_argument(token)}]"
+    bias = checked_number(name, value, -math.inf, _LARGEST_BIAS)
+    return bias if bias == -math.inf else checked_number(name, bias, -_LARGEST_BIAS, _LARGEST_BIAS)
 
 
 def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:
@@ -226,12 +237,18 @@ class _Compiler:
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
     def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
-        """The task of one prompt.
+        try:
+            return self._task(prompt, given, is_chat, is_fresh=False)
+        except ContextError:
+            if self._options.on_noncanonical == "error":
+                raise
+            return self._task(prompt, given, is_chat, is_fresh=True)
 
-        Args:
-            prompt: its token ids.
-            given: its constraint.
-            is_chat: whether the prompt is a chat.
+    def _task(self, prompt: list[int], given: _Given, is_chat: bool, *, is_fresh: bool) -> Task[Any]:
+        """The task of one prompt; where it is fresh, the text does not continue the prompt.
+
+        Raises:
+            ContextError: the prompt is not canonical, and the text continues it.
         """
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
@@ -244,20 +261,24 @@ class _Compiler:
                     "heal=True puts the end of the prompt before the constraint, which is impossible for a "
                     "compiled one; pass the constraint itself"
                 )
-            healed = text_to_heal(prompt, self._vocabulary)
+            is_start = is_canonical and (is_fresh or self._ends_text(prompt[:-1]))
+            healed = text_to_heal(prompt, self._vocabulary, is_start=is_start)
         if healed:
             prompt = prompt[:-1]
         matcher = None
-        context = self._last_text(prompt) if is_chat else prompt
+        context = [] if is_fresh else self._last_text(prompt) if is_chat else prompt
         least = options.min_new_tokens + bool(healed) if options.min_new_tokens else 0
         is_matched_throughout = given is not None or is_canonical or options.min_new_tokens > 0
+        is_start = is_canonical and self._ends_text(context)
         if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
-            matcher = compiled.matcher(context, on_noncanonical=options.on_noncanonical, min_tokens=least)
+            matcher = compiled.matcher(context, min_tokens=least)
+            is_start = is_start or (not is_canonical and compiled._start_of_text)
+        spelling = Spelling(self._vocabulary, is_start)
         recovery = Recovery(
             constraint=given,
             context=context,
-            on_noncanonical=options.on_noncanonical,
+            spelling=spelling,
             least=least,
             vocabulary=self._usable,
             banned=self._banned,
@@ -266,6 +287,7 @@ class _Compiler:
         )
         return Task(
             vocabulary=self._vocabulary,
+            spelling=spelling,
             prompt=prompt,
             healed=healed,
             constraint=given,
@@ -278,6 +300,10 @@ class _Compiler:
             recovery=recovery,
             records=options.probabilities,
         )
+
+    def _ends_text(self, tokens: list[int]) -> bool:
+        """Whether what follows some tokens is a text of its own to the decoder."""
+        return not tokens or self._vocabulary[tokens[-1]] is None
 
     def _last_text(self, prompt: list[int]) -> list[int]:
         """The tokens from the last control token on, which begins a text of its own.
@@ -293,6 +319,7 @@ class _Compiler:
         tokenization, limits = _tokenization(given, self._options), Limits()
         if isinstance(given, CompiledConstraint) and (tokenization == "canonical" or not self._banned):
             return given
+        is_start = isinstance(given, CompiledConstraint) and given._start_of_text
         constraint: Constraint[Any] = regex("(?s:.*)")
         if given is not None:
             constraint, limits = constraint_and_limits(given)
@@ -302,7 +329,9 @@ class _Compiler:
                 constraint = literal(healed) + constraint
             # Canonical masks do not count with banned tokens; the bias alone keeps the model from them.
             vocabulary = self._usable if tokenization == "any" else self._vocabulary
-            compiled = constraint.compile(vocabulary, tokenization=tokenization, limits=limits)
+            compiled = constraint.compile(
+                vocabulary, tokenization=tokenization, limits=limits, start_of_text=is_start
+            )
             self._compiled[key] = given, compiled
         return self._compiled[key][1]
 

@@ -14,6 +14,7 @@ and per detour.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from tokamata.vocabulary import Vocabulary
@@ -26,19 +27,22 @@ _made: WeakKeyDictionary[Vocabulary, TokenPrefixes] = WeakKeyDictionary()
 def token_prefixes(vocabulary: Vocabulary) -> TokenPrefixes:
     """Return the prefixes of a vocabulary; they are kept as long as it exists."""
     if vocabulary not in _made:
-        _made[vocabulary] = TokenPrefixes(vocabulary)
+        _made[vocabulary] = TokenPrefixes(vocabulary.tokens)
     return _made[vocabulary]
 
 
 class TokenPrefixes:
     """The bytes of the text tokens of a vocabulary, in order.
 
+    Args:
+        tokens: the bytes of each; ``None`` or none for those without text.
+
     Attributes:
         ids: the ids of these tokens, in the order of their bytes.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        texts = sorted((data, token) for token, data in enumerate(vocabulary.tokens) if data)
+    def __init__(self, tokens: Sequence[bytes | None]) -> None:
+        texts = sorted((data, token) for token, data in enumerate(tokens) if data)
         self._sorted = [data for data, _ in texts]
         self.ids = [token for _, token in texts]
         self._whole = set(self._sorted)

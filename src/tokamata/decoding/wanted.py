@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-    from tokamata.vocabulary import Vocabulary
+    from tokamata.decoding.spelling import Spelling
 
 __all__ = ["Wanted", "legal_mass_and_wanted"]
 
@@ -49,14 +49,15 @@ class Wanted:
 
 
 def legal_mass_and_wanted(
-    logits: torch.Tensor, masked: torch.Tensor, vocabulary: Vocabulary
+    logits: torch.Tensor, masked: torch.Tensor, spelling: Spelling, is_first: bool
 ) -> tuple[float, Wanted | None]:
     """The probability of all tokens that the mask leaves, and what the model wanted.
 
     Args:
         logits: ``[width]``, before the mask; NaN counts as minus infinity.
         masked: ``[width]``, minus infinity for tokens that are not allowed.
-        vocabulary: the bytes of tokens.
+        spelling: the bytes of tokens.
+        is_first: whether the token is the first of its text.
 
     Returns:
         The mass, from 0 to 1; and the token, ``None`` where it may be written.
@@ -73,5 +74,5 @@ def legal_mass_and_wanted(
     token = int(best)
     if after[token] > -math.inf:
         return mass, None
-    data = vocabulary[token] if token < len(vocabulary) else None
+    data = None if spelling.is_control(token) else spelling.of(token, is_first=is_first)
     return mass, Wanted(token, data, math.exp(score - whole))

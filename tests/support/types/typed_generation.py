@@ -70,3 +70,10 @@ def steps(model: Any, tokenizer: Any, number: tk.Constraint[int], chat: list[dic
     assert_type(stream, "tk.Stream[int]")
     assert stream.generation is not None
     assert_type(stream.generation.parse(), int)
+
+
+def beams(model: Any, tokenizer: Any, number: tk.Constraint[int]) -> None:
+    assert_type(tk.beam_search(model, tokenizer, "x", number), "tk.Beams[int]")
+    assert_type(tk.beam_search(model, tokenizer, "x", number, beams=2)[0].parse(), int)
+    careful = tk.beam_search(model, tokenizer, "x", number, policy=tk.Policy(), banned_tokens=[1])
+    assert_type(careful, "tk.Beams[int] | tk.Abstention")

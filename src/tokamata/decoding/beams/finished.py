@@ -9,10 +9,13 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tokamata.decoding.beams.results import log_sum
 from tokamata.decoding.results import FinishReason
+
+if TYPE_CHECKING:
+    from tokamata.decoding.beams.beginnings import Beginning
 
 __all__ = ["FinishedText", "FinishedTexts"]
 
@@ -27,12 +30,14 @@ class FinishedText:
         best: its most probable token sequence, the end of a beam.
         reason: how that one ended.
         log_probability: natural logarithm of the sum of all its sequences.
+        is_drawn: whether the model drew them all, without detours.
         sequences: how many these are.
     """
 
-    best: Any
+    best: Beginning
     reason: FinishReason
     log_probability: float
+    is_drawn: bool
     sequences: int = 1
 
 
@@ -44,19 +49,20 @@ class FinishedTexts:
         self._texts: dict[bytes, FinishedText] = {}
         self.log_dropped = -math.inf
 
-    def add(self, end: Any, reason: FinishReason) -> None:
-        """Adds the end of a beam; the first of several equally probable ones stays the best of its text."""
+    def add(self, end: Beginning, reason: FinishReason) -> None:
+        """Adds the end of a beam; of equally probable ones of a text, the first in shortlex order is best."""
         if end.log_probability == -math.inf:
             return
         known = self._texts.get(end.text)
         if known is None:
-            self._texts[end.text] = FinishedText(end, reason, end.log_probability)
+            self._texts[end.text] = FinishedText(end, reason, end.log_probability, end.is_drawn)
             if len(self._texts) > 2 * self._most:
                 self._shrink()
             return
         known.log_probability = log_sum(known.log_probability, end.log_probability)
         known.sequences += 1
-        if end.log_probability > known.best.log_probability:
+        known.is_drawn = known.is_drawn and end.is_drawn
+        if _comes_before(end, known.best):
             known.best, known.reason = end, reason
 
     def scores(self, count: int) -> list[float]:
@@ -78,3 +84,9 @@ class FinishedTexts:
             if id(text) not in kept:
                 self.log_dropped = log_sum(self.log_dropped, text.log_probability)
                 del self._texts[data]
+
+
+def _comes_before(first: Beginning, second: Beginning) -> bool:
+    if first.log_probability != second.log_probability:
+        return first.log_probability > second.log_probability
+    return (first.depth, first.tokens()) < (second.depth, second.tokens())

@@ -23,7 +23,8 @@ class Beam(Generation[_T]):
             temperature 1, writes this text: of all token sequences that were found to spell it, each with its
             stop token if it has one.  This ranks the texts.  ``log_probability`` is that of ``tokens`` under
             the masks, as in :class:`Generation`, which flatters texts in corners that the model would hardly
-            enter.
+            enter.  With a policy, the tokens of a detour count with the probability of their bytes, and those
+            of a closing as certain, in both.
         sequences: how many token sequences were found to spell it.
     """
 
@@ -39,20 +40,35 @@ class Beams(Sequence[Beam[_T]], Generic[_T]):
             beginnings that found no place in a beam.  So the probability of a text in the list is at least
             ``exp(beam.model_log_probability)``, and larger by no more than this.  A text that is not in the
             list has at most the probability of the last one in it, and this.
+
+            With a policy, a beginning that takes a detour, or is dropped for want of one, is given up, too:
+            the model says nothing of what follows.  So all of this still holds, except that
+            ``exp(beam.model_log_probability)`` may also exceed the probability of a text with a detour, by no
+            more than this.
         forward_passes: how often the model was called, the prompt included.
     """
 
     def __init__(
-        self, beams: list[Beam[_T]], unexplored_log_probability: float, next_best: float, forward_passes: int
+        self,
+        beams: list[Beam[_T]],
+        unexplored_log_probability: float,
+        next_best: float,
+        is_first_drawn: bool,
+        forward_passes: int,
     ) -> None:
         self._beams = beams
         self.unexplored_log_probability = unexplored_log_probability
-        self._next_best = next_best
+        self._next_best, self._is_first_drawn = next_best, is_first_drawn
         self.forward_passes = forward_passes
 
     @property
     def is_best_certain(self) -> bool:
-        """Whether no text of the constraint is more probable than the first, whatever was given up."""
+        """Whether no text of the constraint is more probable than the first, whatever was given up.
+
+        It is false where the first text is found by a detour, too: its probability is an estimate.
+        """
+        if not self._is_first_drawn:
+            return False
         rival = self._beams[1].model_log_probability if len(self._beams) > 1 else self._next_best
         return self._beams[0].model_log_probability >= log_sum(rival, self.unexplored_log_probability)
 

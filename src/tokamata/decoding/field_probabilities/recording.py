@@ -9,13 +9,12 @@ stay small when they are pickled.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
-
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Choice", "Record"]
 
@@ -51,19 +50,19 @@ class Record:
         self.choices: list[Choice] = []
         self._likely: list[tuple[int, bytes, float]] = []
 
-    def see(self, logits: torch.Tensor, vocabulary: Vocabulary) -> None:
+    def see(self, logits: torch.Tensor, text_of: Callable[[int], bytes]) -> None:
         """Keeps the most probable tokens of the next choice.
 
         Args:
             logits: ``[width]``, minus infinity for tokens that are not legal; NaN counts as such.
-            vocabulary: the bytes of tokens.
+            text_of: the bytes of a token there.
         """
         import torch
 
         scores = torch.log_softmax(logits.float().nan_to_num(nan=-math.inf, neginf=-math.inf), dim=-1)
         found = scores.topk(min(_KEPT, len(scores)))
         self._likely = [
-            (token, vocabulary[token] or b"", score)
+            (token, text_of(token), score)
             for token, score in zip(found.indices.tolist(), found.values.tolist(), strict=True)
             if score > -math.inf
         ]

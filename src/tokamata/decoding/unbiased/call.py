@@ -138,13 +138,14 @@ def sample(
     checked_choice("method", method, _METHODS)
     count = checked_whole("n", n, 1, _MOST_SAMPLES)
     given = constraint_or_compiled("constraint", constraint)
-    if not 0 < checked_number("temperature", temperature, 0) < float("inf"):
+    temperature = checked_number("temperature", temperature, 0)
+    if not 0 < temperature < float("inf"):
         raise ArgumentError(
             "temperature", str(temperature), "a number above 0", "write generate(…, greedy=True)"
         )
     if seed is not None:
         checked_whole("seed", seed, 0, 1 << 64)
-    checked_number("resample_below", resample_below, 0, 1)
+    resample_below = checked_number("resample_below", resample_below, 0, 1)
     if max_forward_passes is not None:
         checked_whole("max_forward_passes", max_forward_passes, 1)
     checked_whole("memory_bytes", memory_bytes, 1, 1 << 63)
@@ -284,7 +285,7 @@ def _sample(path: Path, task: Task[Any], stop: frozenset[int]) -> Sample[Any]:
     """The text of a path."""
     has_stopped = path.tokens[-1] in stop
     tokens = path.tokens[:-1] if has_stopped else path.tokens
-    data = b"".join(task.vocabulary[token] or b"" for token in tokens)
+    data = b"".join(task.spelling.each(tokens))
     assert task.constraint is not None
     assert task.matcher is not None
     is_own = not task.healed and task.matcher.has_marks

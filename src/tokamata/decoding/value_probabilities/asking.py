@@ -128,7 +128,7 @@ def probabilities(
     check_single(prompt, "call it once for each")
     given = constraint_or_compiled("constraint", constraint)
     if bound is not None:
-        checked_number("bound", bound, 0.0, 1.0)
+        bound = checked_number("bound", bound, 0.0, 1.0)
     passes = checked_whole("max_forward_passes", max_forward_passes, 1, 1 << 62)
     checked_choice("end", end, ("complete", "stop"))
     batch = checked_whole("batch_size", batch_size, 1, _MOST_BATCH)
@@ -167,7 +167,7 @@ def probabilities(
     if bound is None:
         bound = 0.0 if is_canonical else _BOUND
     reader = PrefixReader(CachedModel(model), task.prompt, task.vocabulary, cancel)
-    graph = SpellingGraph(task.matcher, watch)
+    graph = SpellingGraph(task.matcher, task.spelling, watch)
     closing = Closing(graph, Texts(numbers), reader, end == "stop", batch, watch)
     closing.run(bound, passes)
     return _result(values, texts_of, closing, reader, float(bound))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tokamata.decoding.spelling import Spelling
     from tokamata.matching.matchers import Matcher
     from tokamata.resources.limits import Watch
 
@@ -68,11 +69,12 @@ class SpellingGraph:
 
     Args:
         matcher: at the start.
+        spelling: the bytes of the texts' tokens.
         watch: bounds the memory.
     """
 
-    def __init__(self, matcher: Matcher, watch: Watch) -> None:
-        self._vocabulary = matcher.compiled.vocabulary
+    def __init__(self, matcher: Matcher, spelling: Spelling, watch: Watch) -> None:
+        self._vocabulary, self._spelling = matcher.compiled.vocabulary, spelling
         self._is_canonical = matcher.compiled.tokenization == "canonical"
         self._watch = watch
         self._by_text: dict[bytes, Spot] = {}
@@ -95,7 +97,7 @@ class SpellingGraph:
         return spot.edges
 
     def _after(self, spot: Spot, token: int) -> Spot:
-        text = spot.text + (self._vocabulary[token] or b"")
+        text = spot.text + self._spelling.of(token, is_first=spot is self.start)
         known = None if self._is_canonical else self._by_text.get(text)
         if known is not None:
             return known
