@@ -16,7 +16,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def write(matcher: tk.Matcher, count: int, seed: int) -> int:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_equal_calls_make_equal_keys(name: str) -> None:
-    """And so share states; where a type, a function or a rule plays a part, the object alone is equal."""
+    """And so share states; of functions, rules and types in Python's syntax the object alone is equal."""
     for one, other in zip(MAKERS[name](), MAKERS[name](), strict=True):
         first, second = one.constraint, other.constraint
         is_same = first is second or consists_of_data(first)
@@ -70,9 +70,12 @@ def test_equal_calls_make_equal_keys(name: str) -> None:
 
 
 def consists_of_data(constraint: tk.Constraint[Any]) -> bool:
+    """Types count as their schemas, which are data."""
     made: list[Any] = []
     for step in steps_of(constraint):
-        if type(step) is tuple:
+        if type(step) is tuple and step[0] is tk.type:
+            made += [None if step[2:] == () or "syntax" not in step[2] else ...]
+        elif type(step) is tuple:
             made += [*step[1], *(step[2].values() if len(step) > 2 else ())]
         else:
             made += step.values() if type(step) is dict else step
@@ -193,14 +196,10 @@ def test_subclasses_of_dict_and_str_are_read_each_time() -> None:
 
 
 def test_what_may_change_is_known_by_the_object() -> None:
-    @dataclasses.dataclass
-    class Local:
-        a: int
-
     def tool(a: int) -> None:
         """A tool."""
 
-    for make in (lambda: tk.type(Local), lambda: tk.tool_call(tool), lambda: tk.type(int)):
+    for make in (lambda: tk.type(int, syntax="python"), lambda: tk.tool_call(tool)):
         one, other = make(), make()
         assert one is not other
         assert key_of(one) != key_of(other)
@@ -209,6 +208,38 @@ def test_what_may_change_is_known_by_the_object() -> None:
             (one + tk.literal("x")).compile(BYTE_VOCABULARY), (one + tk.literal("x")).compile(BYTE_VOCABULARY)
         )
         assert not share(one.compile(BYTE_VOCABULARY), other.compile(BYTE_VOCABULARY))
+
+
+def test_types_with_equal_schemas_share_states_and_have_their_own_values() -> None:
+    def local(annotation: Any) -> Any:
+        return dataclasses.make_dataclass("Local", [("a", annotation)])
+
+    first, second, third = local(int), local(int), local(str)
+    one, again, other, apart = tk.type(first), tk.type(first), tk.type(second), tk.type(third)
+    compiled_one = one.compile(BYTE_VOCABULARY)
+    for same in (again, other):
+        assert same is not one
+        assert share(compiled_one, same.compile(BYTE_VOCABULARY))
+    assert not share(compiled_one, apart.compile(BYTE_VOCABULARY))
+    assert share((one + one).compile(BYTE_VOCABULARY), (again + other).compile(BYTE_VOCABULARY))
+    for constraint, cls in ((one, first), (again, first), (other, second)):
+        value = constraint.compile(BYTE_VOCABULARY).parse('{"a": 1}')
+        assert type(value) is cls
+    assert type(apart.parse('{"a": "1"}')) is third
+    assert key_of(tk.type(first, property_order="any")) != key_of(one)
+
+
+def test_a_class_that_has_changed_is_read_again() -> None:
+    class Changing(TypedDict):
+        a: int
+
+    assert tk.type(Changing).accepts('{"a": 1}')
+    before = tk.type(Changing).compile(BYTE_VOCABULARY)
+    Changing.__annotations__["a"] = str
+    after = tk.type(Changing)
+    assert after.accepts('{"a": "1"}')
+    assert not after.accepts('{"a": 1}')
+    assert not share(before, after.compile(BYTE_VOCABULARY))
 
 
 def test_compositions_are_equal_where_their_parts_are() -> None:

@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "tokamata"
 
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
-    *("version", "errors", "resources", "calls"),
+    *("version", "errors", "resources", "calls", "display"),
     *("patterns", "vocabulary", "values", "repair"),
     *("automata", "tokenization", "matching", "constraints"),
     *("validators", "guard"),
@@ -30,7 +30,8 @@ INNER_ROOMS = {
         *("vocabularies", "tokenizations", "decoding", "texts"),
     ],
     "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
-    "calls": ["schema_places", "arguments", "recipes", "equal_calls"],
+    "calls": ["schema_places", "arguments", "keywords", "recipes", "equal_calls"],
+    "display": ["texts", "html"],
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "denotation"),
@@ -41,15 +42,17 @@ INNER_ROOMS = {
     ],
     "constraints": [
         *("typical_texts", "blame", "constraint"),
+        *("json_options", "json_constraints", "type_constraints", "given"),
         *("text_constraints", "extension_constraints", "grammar_automata", "grammar_rules"),
-        *("json_options", "json_constraints", "grammar_constraints", "tagged_constraints"),
-        *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
+        *("grammar_constraints", "tagged_constraints"),
+        *("form_members", "tool_constraints", "trigger_constraints"),
         *("structural_tags", "tool_formats", "tool_calls", "reasoning"),
     ],
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
         "unimodularity",
-        *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
+        *("programs", "contents", "losses", "depths", "json_losses", "edits", "differences"),
+        *("results", "repair_bounds", "rewards"),
         *("searching", "graphs", "names", "cheapest_first", "unfolding", "spelling_bounds"),
         *("raised_costs", "coupled_certificates", "couplings", "distinct"),
         *("tokens", "stream_words", "stream_finders", "streams"),
@@ -96,9 +99,12 @@ KNOWN_ROOMS = {
     "resources.locks": set(),
     "resources.memo": set(),
     "calls.arguments": {"errors"},
+    "calls.keywords": {"errors"},
     "calls.recipes": {"errors"},
     "calls.schema_places": {"errors"},
-    "matching.explanation": set(),
+    "display.texts": set(),
+    "display.html": set(),
+    "matching.explanation": {"display"},
     "matching.mask_reports": set(),
     "matching.masks": {"errors", "calls"},
     "matching.process_rewards": {"errors", "calls"},

@@ -7,7 +7,8 @@ import enum
 import operator
 import re
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, Optional
 
 import pytest
 
@@ -46,6 +47,16 @@ def generate(constraint: Any, **settings: Any) -> Any:
     return given.generate(None, None, "x", constraint, **settings)
 
 
+def several(constraint: Any, **settings: Any) -> Any:
+    return given.generate(None, None, ["x", "y"], constraint, **settings)
+
+
+def given_processor(constraint: Any) -> Any:
+    from tokamata.integrations.transformers import ConstraintLogitsProcessor
+
+    return ConstraintLogitsProcessor(constraint)
+
+
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = {
     # An object in place of its class, and what is no type at all.
     "type(object)": (lambda: given.type(Painter("a")), tk.UnsupportedTypeError, ("pass the class Painter",)),
@@ -59,35 +70,119 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
         tk.UnsupportedTypeError,
         ("tokamata.json_schema",),
     ),
-    # A class, a schema or a text in place of a constraint.
-    "generate(class)": (lambda: generate(Painter), tk.ArgumentError, ("tokamata.type(Painter)",)),
-    "generate(alias)": (lambda: generate(list[int]), tk.ArgumentError, ("tokamata.type(…)",)),
+    # What means no constraint by itself.
     "generate(object)": (lambda: generate(Painter("a")), tk.ArgumentError, ("tokamata.type(Painter)",)),
-    "generate(dict)": (lambda: generate(SCHEMA), tk.ArgumentError, ("tokamata.json_schema",)),
+    "generate(member)": (lambda: generate(Style.CUBISM), tk.ArgumentError, ("tokamata.type(Style)",)),
+    "generate(bool)": (lambda: generate(True), tk.ArgumentError, ("tokamata.json_schema",)),
     "generate(str)": (lambda: generate("a+"), tk.ArgumentError, ("tokamata.regex", "tokamata.literal")),
     "generate(re)": (lambda: generate(re.compile("a")), tk.ArgumentError, ("tokamata.regex",)),
-    "generate(several, class)": (
-        lambda: given.generate(None, None, ["x", "y"], Style),
+    "generate(path)": (lambda: generate(Path("a.lark")), tk.ArgumentError, ("tokamata.grammar(path)",)),
+    "generate(function)": (lambda: generate(print), tk.ArgumentError, ("tokamata.type(…)",)),
+    "generate(list)": (lambda: generate(["a", "b"]), tk.ArgumentError, ("tokamata.choice(…)",)),
+    "generate(response format)": (
+        lambda: generate({"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA}}),
         tk.ArgumentError,
-        ("tokamata.type(Style)",),
+        ("tokamata.response_format(…)",),
     ),
-    "generate(several, dict)": (
-        lambda: given.generate(None, None, ["x", "y"], SCHEMA),
+    "generate(tool)": (
+        lambda: generate({"type": "function", "function": {"name": "f"}}),
         tk.ArgumentError,
-        ("tokamata.json_schema",),
+        ("tokamata.tool_calls([…])",),
+    ),
+    "generate(tools)": (
+        lambda: generate([{"type": "function", "function": {"name": "f"}}]),
+        tk.ArgumentError,
+        ("tokamata.tool_calls(…)",),
+    ),
+    "generate(set)": (lambda: generate({"a", "b"}), tk.ArgumentError, ("tokamata.choice(…)",)),
+    "generate(tuple)": (lambda: generate(("a", "b")), tk.ArgumentError, ("tokamata.choice(…)",)),
+    "generate(several, list)": (
+        lambda: several(["a", "b"]),
+        tk.ArgumentError,
+        ("one for each of the 2 prompts", "tokamata.choice(…)"),
+    ),
+    "generate(several, set)": (
+        lambda: several({"a", "b"}),
+        tk.ArgumentError,
+        ("one for each of the 2 prompts", "tokamata.choice(…)"),
+    ),
+    "generate(several, str)": (lambda: several("a"), tk.ArgumentError, ("tokamata.literal",)),
+    "generate(several, one bad)": (lambda: several([R, "a"]), tk.ArgumentError, ("constraint 1: ",)),
+    "generate(several, bad type)": (
+        lambda: several([R, dict[str, bytes | re.Pattern[str]]]),
+        tk.UnsupportedTypeError,
+        ("constraint 1: ",),
+    ),
+    "generate(several, bad schema)": (
+        lambda: several([{"type": "strnig"}, R]),
+        tk.SchemaError,
+        ("constraint 0: ",),
+    ),
+    "generate(several, too few)": (
+        lambda: several([R]),
+        tk.ArgumentError,
+        ("one for each of the 2 prompts", "a list of 1"),
+    ),
+    "sample(str)": (lambda: given.sample(None, None, "x", "a", 2), tk.ArgumentError, ("tokamata.literal",)),
+    "beam_search(str)": (
+        lambda: given.beam_search(None, None, "x", "a"),
+        tk.ArgumentError,
+        ("tokamata.literal",),
+    ),
+    "probabilities(list)": (
+        lambda: given.probabilities(None, None, "x", ["a"]),
+        tk.ArgumentError,
+        ("tokamata.choice",),
+    ),
+    "think_first(str)": (lambda: given.think_first("a"), tk.ArgumentError, ("tokamata.literal",)),
+    "tag(str)": (lambda: given.tag("<a>", "x", "</a>"), tk.ArgumentError, ("tokamata.literal",)),
+    "grammar(constraints)": (
+        lambda: given.grammar("start: @a", constraints={"a": "x"}),
+        tk.ArgumentError,
+        ("constraints['a']", "tokamata.literal"),
+    ),
+    "ConstraintLogitsProcessor(class)": (
+        lambda: given_processor(Style),
+        tk.ArgumentError,
+        ("tokamata.type(Style), and compile it",),
+    ),
+    "ConstraintLogitsProcessor(dict)": (
+        lambda: given_processor(SCHEMA),
+        tk.ArgumentError,
+        ("tokamata.json_schema(…)", "compile it"),
+    ),
+    # Grammars in the other syntax, and paths.
+    "grammar(GBNF)": (
+        lambda: given.grammar('root ::= "a" b\nb ::= [a-z]'),
+        tk.GrammarError,
+        ("this is GBNF", "syntax='gbnf'"),
+    ),
+    "grammar(Lark)": (
+        lambda: given.grammar('start: "a" b\nb: /x/', syntax="gbnf"),
+        tk.GrammarError,
+        ("this is a Lark file", "leave out syntax='gbnf'"),
+    ),
+    "grammar(path)": (
+        lambda: given.grammar("examples/query.lark"),
+        tk.GrammarError,
+        ("looks like the path", "pathlib.Path('examples/query.lark')"),
     ),
     "json_schema(class)": (lambda: given.json_schema(Painter), tk.ArgumentError, ("tokamata.type(Painter)",)),
     "json_schema(alias)": (lambda: given.json_schema(list[int]), tk.ArgumentError, ("tokamata.type",)),
     "json_schema(path)": (lambda: given.json_schema("schema.json"), tk.SchemaError, ("looks like a path",)),
     "json_schema(folder)": (lambda: given.json_schema("a/b"), tk.SchemaError, ("looks like a path",)),
     "json_schema(yaml)": (lambda: given.json_schema(r"C:\my files\a.yaml"), tk.SchemaError, ("like a path",)),
-    "choice(enum)": (lambda: given.choice(Style), tk.ArgumentError, ("type(Style)",)),
+    "choice(enum)": (lambda: given.choice(Style), tk.ArgumentError, ("tokamata.type(Style)",)),
     "choice(members)": (
         lambda: given.choice(["a", Style.CUBISM]),
         tk.ArgumentError,
         ("option 1", "type(Style)"),
     ),
-    "choice(classes)": (lambda: given.choice([Painter]), tk.ArgumentError, ("tokamata.type(Painter)",)),
+    "choice(objects)": (
+        lambda: given.choice(["a", Painter("b")]),
+        tk.ArgumentError,
+        ("option 1", "tokamata.type(Painter), with the class"),
+    ),
     # Operators, from both sides.
     "str +": (lambda: "b" + R, tk.ArgumentError, ("left-hand side of +", "tokamata.literal")),
     "str |": (lambda: "b" | R, tk.ArgumentError, ("left-hand side of |", "tokamata.literal")),
@@ -105,10 +200,31 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
     "max_length": (lambda: generate(R, max_length=3), tk.ArgumentError, ("generate()", "max_new_tokens?")),
     "temprature": (lambda: generate(R, temprature=1.0), tk.ArgumentError, ("generate()", "temperature?")),
     "topk": (lambda: generate(R, topk=3), tk.ArgumentError, ("did you mean top_k?",)),
-    "max_tokens, several": (
-        lambda: given.generate(None, None, ["x", "y"], R, max_tokens=3),
+    "max_tokens, several": (lambda: several(R, max_tokens=3), tk.ArgumentError, ("max_new_tokens?",)),
+    "max_tokens, stream": (
+        lambda: given.stream(None, None, "x", R, max_tokens=3),
         tk.ArgumentError,
-        ("max_new_tokens?",),
+        ("stream()", "max_new_tokens?"),
+    ),
+    "max_tokens, sample": (
+        lambda: given.sample(None, None, "x", R, 2, max_tokens=3),
+        tk.ArgumentError,
+        ("sample()", "max_new_tokens?"),
+    ),
+    "num_beams": (
+        lambda: given.beam_search(None, None, "x", R, num_beams=3),
+        tk.ArgumentError,
+        ("beam_search()", "did you mean beams?"),
+    ),
+    "max_pases": (
+        lambda: given.probabilities(None, None, "x", R, max_forward_pases=3),
+        tk.ArgumentError,
+        ("probabilities()", "max_forward_passes?"),
+    ),
+    "response_model": (
+        lambda: given.generate(None, None, "x", response_model=Painter),
+        tk.ArgumentError,
+        ("generate()", "did you mean constraint?"),
     ),
     # Which keywords leave no value, wherever that is found.
     "empty, compile": (lambda: unsatisfiable().compile(VOCABULARY), tk.EmptyConstraintError, BOTH),
@@ -192,6 +308,17 @@ def test_what_is_said(mistake: str) -> None:
     assert isinstance(caught.value, tk.TokamataError)
     for words in wanted:
         assert words in str(caught.value)
+
+
+def test_an_argument_that_has_no_counterpart_gets_no_advice() -> None:
+    for call in (
+        lambda: given.probabilities(None, None, "x", R, max_tokens=3),
+        lambda: given.generate(None, None, "x", R, wibble=3),
+        lambda: generate(Optional),
+    ):
+        with pytest.raises(tk.ArgumentError) as caught:
+            call()
+        assert caught.value.hint == ""
 
 
 def test_a_reference_without_a_near_definition_gets_no_advice() -> None:

@@ -1,4 +1,8 @@
-"""An extension of griffe, the reader of docstrings for the site: ``:func:`generate``` becomes code."""
+"""Extensions of griffe, which reads signatures and docstrings for the site.
+
+``:func:`generate``` becomes code; a function with the settings of another one shows them in its signature, as
+it does at run time (:mod:`tokamata.calls.keywords`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 import griffe
 
+DECORATOR = re.compile(r"takes_settings_of\((\w+)\)")
 ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`([^`]+)`")
 
 
@@ -17,3 +22,20 @@ class PlainRoles(griffe.Extension):
         """Change one docstring."""
         if obj.docstring is not None:
             obj.docstring.value = ROLE.sub(r"`\1`", obj.docstring.value)
+
+
+class Settings(griffe.Extension):
+    """Replaces ``**settings`` of a function by the keyword arguments of the one that its decorator names."""
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Change one signature."""
+        for decorator in func.decorators:
+            named = DECORATOR.fullmatch(str(decorator.value))
+            if named is None or func.parent is None:
+                continue
+            for one in list(func.parameters):
+                if one.kind is griffe.ParameterKind.var_keyword:
+                    del func.parameters[one.name]
+            for one in func.parent[named[1]].parameters:
+                if one.kind is griffe.ParameterKind.keyword_only and one.name not in func.parameters:
+                    func.parameters.add(one)

@@ -55,6 +55,7 @@ from tokamata.decoding import (
     Switch,
     Timing,
     ValueProbabilities,
+    Wanted,
     beam_search,
     generate,
     probabilities,
@@ -130,10 +131,11 @@ from tokamata.repair.costs import (
 from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.distinct import NearestValues
+from tokamata.repair.edits import Edit
 from tokamata.repair.losses import ContentChange
 from tokamata.repair.programs import Program
 from tokamata.repair.repair_bounds import RepairBounds
-from tokamata.repair.results import Certificate, Edit, Margin, Repair
+from tokamata.repair.results import Certificate, Margin, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.streams import RepairStream
 from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
@@ -259,6 +261,7 @@ __all__ = [
     "Vocabulary",
     "VocabularyError",
     "VocabularyWarning",
+    "Wanted",
     "apply_mask",
     "beam_search",
     "choice",

@@ -17,7 +17,8 @@ from typer.testing import CliRunner, Result
 import tokamata as tk
 from tokamata.cli import generate as generate_command
 from tokamata.cli.app import app
-from tokamata.cli.console import Screen, shown_bytes, shown_text
+from tokamata.cli.console import Screen
+from tokamata.display.texts import shown_bytes, shown_text
 
 WORDS = r"(one|two|the)( (one|two|the)){2,5}"
 
@@ -76,6 +77,27 @@ def test_generate_in_colour_shows_token_borders(model_folder: Path) -> None:
     plain = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", model_folder, "--greedy", NO_COLOR="1")
     assert "48;2" not in plain.stdout
     assert "\x1b[4m" in plain.stdout  # every second token underlined
+
+
+def test_generate_says_what_the_model_wanted(model_folder: Path) -> None:
+    command = ("generate", "-r", "the one [0-9]{2}", "-p", "x", "-m", model_folder, "--seed", "1")
+    result = call(*command, "--why")
+    assert result.exit_code == 0, result.output
+    plain_result = call(*command)
+    assert result.stdout == plain_result.stdout
+    assert "wanted" not in plain_result.stderr
+    heads, *_ = [line for line in result.stderr.splitlines() if "legal mass" in line]
+    assert [cell.strip() for cell in heads.strip("┃").split("┃")] == [
+        *("#", "token", "probability", "legal mass", "wanted", "with")
+    ]
+    rows = [line for line in result.stderr.splitlines() if line.startswith("│")]
+    tokens = [row.split("│")[2].strip() for row in rows]
+    assert "".join(tokens).replace("␣", " ") == result.stdout.removesuffix("\n")
+    assert all("%" in row.split("│")[4] or "e-" in row.split("│")[4] for row in rows)
+    jumped = call(*command, "--why", "--jump")
+    assert "jumped" in jumped.stderr
+    both = call(*command, "--why", "--compare")
+    assert both.stderr.count("legal mass") == 1
 
 
 def test_generate_sampling_options(model_folder: Path) -> None:

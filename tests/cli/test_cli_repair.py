@@ -19,9 +19,11 @@ import tokamata as tk
 from tests.support.paths import ROOT
 from tokamata.cli.app import app
 from tokamata.cli.console import Bar
-from tokamata.cli.differences import difference, edit_table, grouped, margin_of, proof_of
+from tokamata.cli.differences import difference, edit_table, margin_of, proof_of
 from tokamata.cli.files import write
-from tokamata.repair.results import Edit, Margin, Repair
+from tokamata.repair.differences import grouped
+from tokamata.repair.edits import Edit
+from tokamata.repair.results import Margin, Repair
 
 EXAMPLES = ROOT / "examples"
 PERSON = '{"name": "Paul Klee", "born": 1879, "languages": ["German"]}'

@@ -118,7 +118,7 @@ WRONG_CALLS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: tk.control_token(None), TypeError, "not None"),  # type: ignore[arg-type]
     (lambda: tk.delimited_list("a", A), TypeError, r"; write tokamata\.literal"),  # type: ignore[arg-type]
     (lambda: tk.delimited_list(A, ","), TypeError, r"; write tokamata\.literal"),  # type: ignore[arg-type]
-    (lambda: tk.delimited_list(A, 5), TypeError, "must be a Constraint, not 5"),  # type: ignore[arg-type]
+    (lambda: tk.delimited_list(A, 5), TypeError, "a type or a schema, not 5"),  # type: ignore[arg-type]
     (lambda: tk.delimited_list(A, A, 3, 2), ValueError, "whole number"),
     (lambda: tk.delimited_list(A, A, -1), ValueError, "whole number"),
     (lambda: tk.delimited_list(A, A, 1.5), ValueError, "whole number"),  # type: ignore[arg-type]
@@ -128,8 +128,16 @@ WRONG_CALLS: list[tuple[Callable[[], object], type[Exception], str]] = [
         ValueError,
         "not one of 1,001",
     ),
-    (lambda: tk.delimited_subsequence_of(["a"], A), TypeError, "must be a Constraint, not"),  # type: ignore[list-item]
-    (lambda: tk.delimited_subsequence_of([A], ","), TypeError, "must be a Constraint, not"),  # type: ignore[arg-type]
+    (
+        lambda: tk.delimited_subsequence_of(["a"], A),
+        TypeError,
+        "a type or a schema, not",
+    ),  # type: ignore[list-item]
+    (
+        lambda: tk.delimited_subsequence_of([A], ","),
+        TypeError,
+        "a type or a schema, not",
+    ),  # type: ignore[arg-type]
     (lambda: tk.delimited_subsequence_of("ab", A), TypeError, "a list of constraints, not 'ab'"),  # type: ignore[arg-type]
 ]
 

@@ -13,6 +13,7 @@ import keyword
 import operator
 import os
 import re
+import types
 import typing
 from collections.abc import Iterable
 from typing import Any
@@ -70,12 +71,18 @@ def advice_on_constraint(value: Any) -> str:
         return "write tokamata.json_schema(…) for a schema"
     if isinstance(value, enum.Enum):
         return f"write tokamata.type({type(value).__name__})"
-    if isinstance(value, list):
-        return "write tokamata.choice(…) for a list of texts"
+    if isinstance(value, (list, tuple, set, frozenset)):
+        if any(isinstance(one, (dict, types.FunctionType)) for one in value):
+            return "write tokamata.tool_calls(…) for a list of tools"
+        return "write tokamata.choice(…) for one of some texts"
     if isinstance(value, re.Pattern):
         return "write tokamata.regex(…) with its .pattern and its .flags"
     if dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields"):
         return f"write tokamata.type({type(value).__name__}), with the class and not an object of it"
+    if isinstance(value, os.PathLike):
+        return "write tokamata.grammar(path), or tokamata.json_schema(path.read_text())"
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+        return "write tokamata.type(…) for the arguments of a function"
     return ""
 
 

@@ -185,6 +185,9 @@ def generate(
     heal: Annotated[
         bool, typer.Option("--heal", help="Let the model write the last token of the prompt anew.")
     ] = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Show for each token what the model wanted and might not write.")
+    ] = False,
     chat: Annotated[
         bool | None,
         typer.Option("--chat/--no-chat", help="Use the chat template. (default: where the model has one)"),
@@ -209,6 +212,7 @@ def generate(
         "top_p": top_p,
         "seed": seed,
         "greedy": greedy,
+        "probabilities": why,
     }
     requested = requested_constraint(
         Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)

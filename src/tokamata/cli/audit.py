@@ -18,9 +18,10 @@ from tokamata.audit.engines import ENGINES, Engine, TokamataInAnyStyle, checked_
 from tokamata.audit.findings import Audit, Finding
 from tokamata.audit.judging import Judge
 from tokamata.audit.sides import Bounds, Process, Side
-from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.console import Screen
 from tokamata.cli.constraints import OptionError, schema_text
 from tokamata.cli.loading import load_vocabulary
+from tokamata.display.texts import shown_bytes
 from tokamata.errors import MissingExtraError, VocabularyWarning
 from tokamata.integrations.models import Progress
 from tokamata.vocabulary import Vocabulary

@@ -21,10 +21,11 @@ from rich.progress import (
 from rich.style import Style
 from rich.text import Text
 
+from tokamata.display.texts import shown_text
 from tokamata.errors import BudgetError, caret
 from tokamata.integrations.models import Progress as Report
 
-__all__ = ["Bar", "Screen", "shown_bytes", "shown_text"]
+__all__ = ["Bar", "Screen"]
 
 # Neighbouring tokens differ in colour, and where there are no colours, in an underline.
 _COLOURS = (Style(color="black", bgcolor="#a8d8ea"), Style(color="black", bgcolor="#ffd3b6"))
@@ -177,29 +178,3 @@ def _columns() -> tuple[ProgressColumn, ...]:
         TaskProgressColumn(),
         TimeElapsedColumn(),
     )
-
-
-def shown_text(text: str) -> str:
-    """Return ``text`` with its control characters as pictures, line ends and tabs aside.
-
-    What a model writes could otherwise steer the terminal.
-    """
-    return "".join(c if c in "\n\t" or c.isprintable() else _picture(c) for c in text)
-
-
-def shown_bytes(data: bytes) -> str:
-    """Return bytes in one line for people: text as it is, a space as ``␣``, other bytes as ``<F0>``."""
-    parts: list[str] = []
-    for c in data.decode("utf-8", "surrogateescape"):
-        if 0xDC80 <= ord(c) <= 0xDCFF:
-            parts.append(f"<{ord(c) - 0xDC00:02X}>")
-        else:
-            parts.append("␣" if c == " " else c if c.isprintable() else _picture(c))
-    return "".join(parts)
-
-
-def _picture(c: str) -> str:
-    code = ord(c)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"<U+{code:04X}>"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,15 @@ from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.text import Text
 
-from tokamata.cli.console import Screen, shown_text
+from tokamata.cli.console import Screen
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
+from tokamata.cli.wanted import wanted_table
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal
-from tokamata.decoding import Generation, Settings, Stream, stream
+from tokamata.decoding import Generation, Settings, Step, Stream, stream
+from tokamata.display.texts import shown_text
 from tokamata.errors import TokamataError
 from tokamata.vocabulary import Vocabulary
 
@@ -80,22 +81,27 @@ def run(
         steps = job.start(requested.constraint)
     if beside:
         sides = {f"without the {requested.what}": job.start(None), f"with the {requested.what}": steps}
-        compare(screen, job, requested.constraint, sides)
+        written = compare(screen, job, requested.constraint, sides)
     else:
-        _write(screen, job, steps, prompt)
+        written = _write(screen, job, steps, prompt)
+    if settings.get("probabilities"):
+        screen.err.print(wanted_table(screen, written))
     return requested.what != "type" or show_value(screen, result_of(steps))
 
 
-def _write(screen: Screen, job: Job, steps: Stream[Any], prompt: str) -> None:
-    """Write the text, and a line about it."""
+def _write(screen: Screen, job: Job, steps: Stream[Any], prompt: str) -> list[Step]:
+    """Write the text, and a line about it; returns its steps."""
+    written: list[Step] = []
     if screen.out.is_terminal:
-        _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
+        written = _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
     else:
         for step in steps:
+            written.append(step)
             screen.out.file.write(step.text)
             screen.out.file.flush()
         screen.out.print()
     screen.err.print(_summary(steps))
+    return written
 
 
 def show_value(screen: Screen, result: Generation[Any]) -> bool:
@@ -119,14 +125,16 @@ def matches(result: Generation[Any], constraint: Constraint[Any], vocabulary: Vo
     return all(map(matcher.advance, result.tokens)) and matcher.is_accepting
 
 
-def _show(screen: Screen, steps: Stream[Any], prompt: str) -> None:
+def _show(screen: Screen, steps: Stream[Any], prompt: str) -> list[Step]:
     """Write on a terminal: the text while it grows, and below it how many tokens are left."""
-    text = Text(shown_text(prompt), style="dim", end="")
+    text, written = Text(shown_text(prompt), style="dim", end=""), list[Step]()
     with Live(console=screen.out, auto_refresh=False) as live:
-        for part in _coloured(screen, steps):
-            text = Text.assemble(text, part)
+        for index, step in enumerate(steps):
+            written.append(step)
+            text = Text.assemble(text, Text(shown_text(step.text), style=screen.token_style(index)))
             live.update(Group(_end_of(screen, text), _left(steps)), refresh=True)
         live.update(text, refresh=True)
+    return written
 
 
 def _end_of(screen: Screen, text: Text) -> Text:
@@ -160,7 +168,9 @@ class _Column:
         return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[str, Stream[Any]]) -> None:
+def compare(
+    screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[str, Stream[Any]]
+) -> list[Step]:
     """Write one text after the other, each in a panel; the panels stand side by side where there is room.
 
     Args:
@@ -168,7 +178,11 @@ def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[s
         job: what the texts have in common.
         constraint: each text is marked by whether it matches this, held to it or not.
         sides: the texts to be written, by the titles of their panels.
+
+    Returns:
+        The steps of the last text.
     """
+    written: list[Step] = []
     columns = [_Column(title) for title in sides]
     width = screen.out.width
 
@@ -180,7 +194,9 @@ def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[s
     with Live(console=screen.out, auto_refresh=False) as live:
         for side, steps in zip(columns, sides.values(), strict=True):
             shown: list[str] = []
+            written = []
             for index, step in enumerate(steps):
+                written.append(step)
                 shown.append(shown_text(step.text))
                 side.text.append(shown[-1], style=screen.token_style(index))
                 side.left = _left(steps)
@@ -191,6 +207,7 @@ def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[s
             live.update(draw(), refresh=screen.out.is_terminal)
     if not screen.out.is_terminal:
         screen.out.print()  # a line that Live ends on a terminal alone
+    return written
 
 
 def _marked(screen: Screen, job: Job, result: Generation[Any], shown: list[str]) -> tuple[Text, int | None]:
@@ -201,11 +218,6 @@ def _marked(screen: Screen, job: Job, result: Generation[Any], shown: list[str])
         is_foreign = foreign is not None and index in foreign
         text.append(part, style=screen.foreign_style(index) if is_foreign else screen.token_style(index))
     return text, None if foreign is None else len(foreign)
-
-
-def _coloured(screen: Screen, steps: Stream[Any]) -> Iterator[Text]:
-    for index, step in enumerate(steps):
-        yield Text(shown_text(step.text), style=screen.token_style(index))
 
 
 def result_of(steps: Stream[Any]) -> Generation[Any]:

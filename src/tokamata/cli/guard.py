@@ -27,9 +27,10 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from tokamata.cli.console import Bar, Screen, shown_bytes, shown_text
+from tokamata.cli.console import Bar, Screen
 from tokamata.cli.constraints import OptionError
 from tokamata.cli.guard_json import as_json
+from tokamata.display.texts import shown_bytes, shown_text
 from tokamata.errors import TemplateError
 from tokamata.guard.boundaries import Boundary, boundary
 from tokamata.guard.chat_templates import ChatTemplate, template

@@ -12,10 +12,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.console import Screen
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
+from tokamata.display.texts import shown_bytes
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.mask_reports import MaskReport
 from tokamata.matching.masks import allowed_tokens

@@ -12,13 +12,14 @@ from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.text import Text
 
-from tokamata.cli.console import Bar, Screen, shown_text
+from tokamata.cli.console import Bar, Screen
 from tokamata.cli.constraints import OptionError, Requested
 from tokamata.cli.differences import margin_of, show_content, show_edits, verdict_of
 from tokamata.cli.files import Source, destinations, read, sources_of, write
 from tokamata.cli.repair_json import as_json
 from tokamata.constraints.json_constraints import JsonConstraint
 from tokamata.constraints.text_constraints import regex
+from tokamata.display.texts import shown_text
 from tokamata.errors import LimitExceeded
 from tokamata.repair.results import Margin, Repair
 from tokamata.repair.searching import LEAST_SECONDS

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tokamata.repair.edits import Edit
 from tokamata.repair.losses import ContentChange
-from tokamata.repair.results import Edit, Margin, Repair
+from tokamata.repair.results import Margin, Repair
 
 __all__ = ["as_json"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tokamata.repair.results import Edit
+from tokamata.repair.edits import Edit
 
 __all__ = ["action", "actions"]
 

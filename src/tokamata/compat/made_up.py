@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tokamata.compat.json_spans import Open, Path, path_of, spans
-from tokamata.repair.results import Edit
+from tokamata.repair.edits import Edit
 
 __all__ = ["MadeUp", "made_up", "rewritten"]
 

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 from tokamata.compat.json_spans import shown_path
 from tokamata.compat.made_up import MadeUp
 from tokamata.errors import ArgumentError
-from tokamata.repair.results import Edit, Repair
+from tokamata.repair.edits import Edit
+from tokamata.repair.results import Repair
 
 __all__ = ["refuse_if_strict"]
 

@@ -21,6 +21,7 @@ from tokamata.calls.arguments import (
     clipped,
 )
 from tokamata.calls.recipes import Call
+from tokamata.display.html import lines, panel, span
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -109,6 +110,10 @@ class Constraint(Denotation[_T_co]):
     """
 
     __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how it was made."""
+        return panel(type(self).__name__, lines([span(clipped(repr(self)))]))
 
     # ---- algebra ------------------------------------------------------------------------------
 

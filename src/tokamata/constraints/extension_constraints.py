@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 import tokamata._core as _core
-from tokamata.calls.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
+from tokamata.calls.arguments import checked_list, checked_text, checked_whole, clipped
 from tokamata.calls.equal_calls import read_once
 from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import ValueT, constraint_of
 from tokamata.errors import ArgumentError
 from tokamata.patterns import extensions as expressions
 from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits
@@ -165,46 +166,47 @@ def substring_of(
 
 
 def delimited_list(
-    item: Constraint[_T], delimiter: Constraint[Any], minimum: int = 1, maximum: int | None = None
-) -> Constraint[list[_T]]:
+    item: Constraint[ValueT] | type[ValueT] | dict[str, Any],
+    delimiter: Constraint[Any],
+    minimum: int = 1,
+    maximum: int | None = None,
+) -> Constraint[list[ValueT]]:
     """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two; a list.
 
     Raises:
-        ArgumentError: item or delimiter is not a :class:`tokamata.Constraint`, or the bounds are not whole
-            numbers with ``0 <= minimum <= maximum``.
+        ArgumentError: item or delimiter is no constraint, nor a type or a schema that means one; or the
+            bounds are not whole numbers with ``0 <= minimum <= maximum``.
     """
-    checked_instance("item", item, Constraint)
-    checked_instance("delimiter", delimiter, Constraint)
-    return item.separated_by(delimiter, minimum, maximum)
+    items: Constraint[ValueT] = constraint_of("item", item)
+    return items.separated_by(constraint_of("delimiter", delimiter), minimum, maximum)
 
 
 def delimited_subsequence_of(
-    items: Sequence[Constraint[_T]], delimiter: Constraint[Any]
-) -> Constraint[list[_T | None]]:
+    items: Sequence[Constraint[ValueT] | type[ValueT] | dict[str, Any]], delimiter: Constraint[Any]
+) -> Constraint[list[ValueT | None]]:
     """One or more of the items, in their order, each at most once, with a delimiter between each two.
 
     The value is a list with an entry for each item: its value, or ``None`` if it was left out.
 
     Raises:
-        ArgumentError: an item or the delimiter is not a :class:`tokamata.Constraint`; there is no item, or
-            more than ``expressions.MOST_ITEMS`` of them.
+        ArgumentError: an item or the delimiter is no constraint, nor a type or a schema that means one; there
+            is no item, or more than ``expressions.MOST_ITEMS`` of them.
     """
-    items = checked_list("items", items, "a list of constraints")
-    for item in items:
-        checked_instance("an item", item, Constraint)
-    checked_instance("delimiter", delimiter, Constraint)
-    if not 1 <= len(items) <= expressions.MOST_ITEMS:
+    listed = checked_list("items", items, "a list of constraints")
+    parts: list[Constraint[Any]] = [constraint_of("an item", item) for item in listed]
+    delimiter = constraint_of("delimiter", delimiter)
+    if not 1 <= len(parts) <= expressions.MOST_ITEMS:
         expected = f"a list of 1 to {expressions.MOST_ITEMS:,} constraints"
-        raise ArgumentError("items", f"one of {len(items):,}", expected)
-    whole = subsequence([item._option for item in items], delimiter._expression)
-    made: Constraint[list[_T | None]] = Constraint(
+        raise ArgumentError("items", f"one of {len(parts):,}", expected)
+    whole = subsequence([item._option for item in parts], delimiter._expression)
+    made: Constraint[list[ValueT | None]] = Constraint(
         whole.expression,
-        clipped(f"delimited_subsequence_of of {len(items)} items"),
+        clipped(f"delimited_subsequence_of of {len(parts)} items"),
         made_by="subsequence",
-        operands=(*items, delimiter),
+        operands=(*parts, delimiter),
         form=whole.form,
     )
-    return made._made_by(delimited_subsequence_of, items, delimiter)
+    return made._made_by(delimited_subsequence_of, parts, delimiter)
 
 
 def _plain(expression: _core.Expression, name: str) -> Constraint[str]:

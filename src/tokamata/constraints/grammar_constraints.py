@@ -11,6 +11,7 @@ import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_text, clipped
 from tokamata.calls.equal_calls import read_once
 from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import Untyped, constraint_of
 from tokamata.constraints.grammar_rules import Rule, grammar_of
 from tokamata.constraints.json_constraints import constraint_of_schema
 from tokamata.constraints.json_options import JsonOptions
@@ -65,7 +66,7 @@ def grammar(
     syntax: Literal["lark", "gbnf"] = "lark",
     start: str | None = None,
     lexer: Literal["characters", "dynamic", "basic", "contextual", "longest"] | None = None,
-    constraints: Mapping[str, Constraint[Any]] | None = None,
+    constraints: Mapping[str, Constraint[Any] | type | Untyped] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> GrammarConstraint:
@@ -95,7 +96,7 @@ def grammar(
         lexer: how terminals are distinguished (docs/grammars.md defines each).  By default ``"dynamic"``, as
             lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
             it.
-        constraints: those that a Lark file names by ``@name``.
+        constraints: those that a Lark file names by ``@name``, or types and schemas that mean them.
         limits: ``seconds`` bounds the time for reading it, ``memory_bytes`` what lark makes of a Lark file,
             ``depth`` how deep groups of GBNF may nest; ``Limits()`` by default.
         cancel: stops the reading, from another thread.
@@ -386,10 +387,9 @@ def _checked_constraints(given: Any) -> dict[str, Constraint[Any]]:
     if given is None:
         return {}
     checked_instance("constraints", given, Mapping, "a dict from names to constraints")
-    for name, constraint in given.items():
+    for name in given:
         checked_text(name, "a name of constraints")
-        checked_instance(f"constraints[{name!r:.80}]", constraint, Constraint, "a constraint")
-    return dict(given)
+    return {name: constraint_of(f"constraints[{name!r:.80}]", one) for name, one in given.items()}
 
 
 def _file_at(path: Path) -> GrammarFile:

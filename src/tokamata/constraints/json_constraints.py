@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_whole, clipped
-from tokamata.calls.equal_calls import read_once
+from tokamata.calls.equal_calls import key_of, read_once
 from tokamata.calls.recipes import chain_of, copied
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.json_options import (
@@ -79,11 +79,12 @@ class JsonConstraint(Constraint[_T_co]):
         reader: Callable[[str], Any] | None = None,
         relaxed: Sequence[ReportEntry] = (),
         declares: bool = True,
+        texts: _core.Expression | None = None,
     ) -> None:
         """``reader`` makes values of texts, if they differ from those of ``json.loads``.
 
         ``relaxed``: what was left out before there was a schema.  ``declares``: whether it names properties;
-        if not, both orders of properties are the same.
+        if not, both orders of properties are the same.  ``texts``: those of the root, if they are made.
         """
         self._table = table
         self._root = root
@@ -93,7 +94,24 @@ class JsonConstraint(Constraint[_T_co]):
         self._priced: tuple[EditCosts, EditCosts] | None = None  # of the last repair, without and with words
         self.style = style
         self._reader = reader or read_json
-        super().__init__(_texts(table, root, style), name, form=forms.Json(self._reader))
+        super().__init__(texts or _texts(table, root, style), name, form=forms.Json(self._reader))
+
+    def _read_by(
+        self, reader: Callable[[str], Any], name: str, relaxed: Sequence[ReportEntry]
+    ) -> JsonConstraint[Any]:
+        """The same texts, of which ``reader`` makes the values; they share states and masks."""
+        made: JsonConstraint[Any] = JsonConstraint(
+            self._table,
+            self._root,
+            self.style,
+            name,
+            self._reading,
+            reader,
+            relaxed,
+            texts=self._expression,
+        )
+        made._kept_key = key_of(self)
+        return made
 
     def _own_report(self) -> list[ReportEntry]:
         """Empty if the constraint was made from others."""

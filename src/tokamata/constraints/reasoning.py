@@ -1,6 +1,6 @@
 """Think first: reasoning in free text, then a constraint.
 
-    answer = tk.think_first(tk.type(Painter))
+    answer = tk.think_first(Painter)
     answer.parse('Born 1879.</think>{"name": "Klee", "born": 1879}').answer      # Painter("Klee", 1879)
 
 The reasoning ends with the first end tag.  A budget leaves room for the constraint: the mask of a matcher
@@ -17,6 +17,7 @@ import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole, clipped
 from tokamata.constraints.constraint import Concatenation, Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, named_text, spelled_text
+from tokamata.constraints.given import ValueT, constraint_of
 from tokamata.constraints.text_constraints import regex
 from tokamata.constraints.trigger_constraints import in_order
 from tokamata.errors import ArgumentError
@@ -48,14 +49,14 @@ class _Reasoned(Concatenation[str, _T]):
 
 
 def think_first(
-    answer: Constraint[_T],
+    answer: Constraint[ValueT] | type[ValueT] | dict[str, Any],
     *,
     begin: str | Constraint[str] | None = None,
     end: str | Constraint[str] = "</think>",
     most_characters: int | None = None,
     most_tokens: int | None = None,
     answer_tokens: int | None = None,
-) -> Concatenation[str, _T]:
+) -> Concatenation[str, ValueT]:
     """Reasoning until its end tag, then the answer.
 
     The value is a pair with the names ``reasoning``, a ``str`` without the tags, and ``answer``.  At most two
@@ -67,7 +68,7 @@ def think_first(
     control token alone; spelled text of the same look is then part of the reasoning.
 
     Args:
-        answer: what follows the reasoning.
+        answer: what follows the reasoning: a constraint, or a type or a schema that means one.
         begin: the tag that the text begins with; ``None`` if the prompt has it already, as the templates of
             most models do.
         end: the tag that ends the reasoning.
@@ -88,7 +89,7 @@ def think_first(
         ArgumentError: an argument has another type; a tag is empty; a bound is below 0, or one of tokens
             below 1.
     """
-    checked_instance("answer", answer, Constraint)
+    then: Constraint[ValueT] = constraint_of("answer", answer)
     if most_characters is not None:
         most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
     if most_tokens is not None:
@@ -110,12 +111,12 @@ def think_first(
         )
     parts.append(ended)
     spelled = end if isinstance(end, str) else ""
-    bounds = Thought(tuple(parts), spelled, most_tokens, answer_tokens, answer._typical_text())
-    parts += [regex("\n{0,2}"), answer.captured("answer")]
-    made = _Reasoned[_T](in_order(parts, clipped(f"think_first({answer!r})")), bounds)
+    bounds = Thought(tuple(parts), spelled, most_tokens, answer_tokens, then._typical_text())
+    parts += [regex("\n{0,2}"), then.captured("answer")]
+    made = _Reasoned[ValueT](in_order(parts, clipped(f"think_first({then!r})")), bounds)
     return made._made_by(
         think_first,
-        answer,
+        then,
         begin=begin,
         end=end,
         most_characters=most_characters,

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.calls.arguments import advice_on_constraint, checked_list, checked_text, clipped
+from tokamata.calls.arguments import checked_list, checked_text, clipped
 from tokamata.calls.equal_calls import read_once
 from tokamata.calls.recipes import plain_text
 from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import Untyped, constraint_of
 from tokamata.errors import ArgumentError, about, shown_argument
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
@@ -84,53 +85,51 @@ def choice(options: Iterable[str]) -> Constraint[str]: ...
 def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
 @overload
 def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
-@overload  # mypy finds no _T for a list display of both
-def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
+@overload  # mypy finds no _T for a list display of several kinds
+def choice(options: Iterable[str | Constraint[Any] | type | Untyped]) -> Constraint[Any]: ...
 @read_once
 def choice(options: Iterable[Any]) -> Constraint[Any]:
-    """Any one of the options: literal texts, or constraints.
+    """Any one of the options: literal texts, or constraints, or types and schemas that mean one.
 
     The value of a text is that of the first option that accepts it.
 
     Hundreds of thousands of texts are fine; they become one automaton.
 
     Raises:
-        ArgumentError: ``options`` is empty or one text; an option is neither a ``str`` nor a
-            :class:`Constraint`, or contains a surrogate.
+        ArgumentError: ``options`` is empty or one text; an option is neither a ``str`` nor a constraint, or
+            contains a surrogate.
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
     if isinstance(options, type):
-        hint = f"use type({options.__name__})"
+        hint = f"use tokamata.type({options.__name__})"
         raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)
-    given = checked_list("options", options, "a list of texts and constraints", hint)
+    given = [*map(plain_text, checked_list("options", options, "a list of texts and constraints", hint))]
     runs: list[list[str] | Constraint[Any]] = []  # adjacent texts become one automaton
     for index, option in enumerate(given):
-        if isinstance(option, Constraint):
-            runs.append(option)
-        elif not isinstance(option, str):
-            hint = advice_on_constraint(option)
+        if not isinstance(option, str):
             with about(f"option {index}" if len(given) > 1 else ""):
-                raise ArgumentError("an option", shown_argument(option), "a str or a Constraint", hint)
+                option = constraint_of("an option", option, "a text, a constraint, a type or a schema")
+            given[index] = option
+            runs.append(option)
         elif runs and isinstance(runs[-1], list):
             runs[-1].append(option)
         else:
             runs.append([option])
     if not runs:
         raise ArgumentError("options", "an empty one", "a list of at least one option")
-    recipe = [*map(plain_text, given)]
     parts = [run if isinstance(run, Constraint) else _any_text(run) for run in runs]
     texts = [option for option in given[:4] if isinstance(option, str)]
     shown = ", ".join(repr(text)[:40] for text in texts)
     is_short = len(given) == len(texts)
     name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
     if len(parts) == 1 and not isinstance(runs[0], Constraint):
-        return Constraint(parts[0]._expression, clipped(name), form=Plain())._made_by(choice, recipe)
+        return Constraint(parts[0]._expression, clipped(name), form=Plain())._made_by(choice, given)
     expression = _core.union([part._expression for part in parts])
     form = Alternatives([part._option for part in parts])
     names = frozenset(name for part in parts for name in part._seen_names)
     return Constraint(
         expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
-    )._made_by(choice, recipe)
+    )._made_by(choice, given)
 
 
 def _any_text(texts: list[str]) -> Constraint[str]:

@@ -28,6 +28,7 @@ from tokamata.calls.arguments import (
 from tokamata.calls.equal_calls import read_once
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, spelled_text
+from tokamata.constraints.given import Untyped, constraint_of
 from tokamata.constraints.text_constraints import choice
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.patterns.free_text import Border, free_text, without_phrases
@@ -121,7 +122,7 @@ def text_without(
 
 def tag(
     begin: str | Constraint[Any],
-    content: Constraint[Any] | None,
+    content: Constraint[Any] | type | Untyped | None,
     end: str | Constraint[Any] | Sequence[str],
     *,
     limits: Limits | None = None,
@@ -135,7 +136,8 @@ def tag(
 
     Args:
         begin: a text, or a :func:`tokamata.control_token`.
-        content: what is between; ``None`` for any text up to where an end appears first.
+        content: what is between: a constraint, or a type or a schema that means one; ``None`` for any text up
+            to where an end appears first.
         end: a text, several texts, or a :func:`tokamata.control_token`.
         limits: ``seconds`` and ``memory_bytes`` bound the reading of several ends; ``Limits()`` by default.
         cancel: stops the reading, from another thread.
@@ -148,14 +150,16 @@ def tag(
     _check_edge("begin", begin)
     if not isinstance(end, (list, tuple)):
         _check_edge("end", end)
-    name = clipped(f"tag({_shown(begin)}, {'None' if content is None else repr(content)}, {_shown(end)})")
-    call = begin, content, list(end) if isinstance(end, (list, tuple)) else end
-    first = spelled_text(begin) if isinstance(begin, str) else begin
-    if content is None and isinstance(end, Constraint):
-        content = text_without([])
+    within: Constraint[Any] | None = None
     if content is not None:
-        checked_instance("content", content, Constraint, "a Constraint or None")
-        whole = in_order([first, content.captured("content"), _ends(end, watch)], name)
+        within = constraint_of("content", content, "a constraint, a type, a schema, or None")
+    name = clipped(f"tag({_shown(begin)}, {'None' if within is None else repr(within)}, {_shown(end)})")
+    call = begin, within, list(end) if isinstance(end, (list, tuple)) else end
+    first = spelled_text(begin) if isinstance(begin, str) else begin
+    if within is None and isinstance(end, Constraint):
+        within = text_without([])
+    if within is not None:
+        whole = in_order([first, within.captured("content"), _ends(end, watch)], name)
         made = TagConstraint(begin, whole, lambda parts: Tag(*parts), name)
         return made._made_by(tag, *call, limits=limits)
     ends = list(dict.fromkeys(_checked_phrases("end", [end] if isinstance(end, str) else end, watch)))

@@ -18,10 +18,9 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, clipped
 from tokamata.constraints.constraint import Constraint
-from tokamata.constraints.json_constraints import JsonConstraint
+from tokamata.constraints.json_constraints import JsonConstraint, json_schema
 from tokamata.constraints.json_options import (
     Formats,
     JsonKeywords,
@@ -148,11 +147,8 @@ def type(
     types = TypeReader(strict)
     shape = types.read(given)
     schema = schema_of_shape(shape, asserts_formats=formats == "assert")
-    table = _core.ValueTable()
-    reading = options.read(schema, table)
+    # A class may have changed since it was read last, so it is read each time; an equal schema is not.
+    values = json_schema(schema, **options.given(), cancel=cancel)
     reader = functools.partial(value_of_text, shape)
     relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
-    made: JsonConstraint[Any] = JsonConstraint(
-        table, reading.root, options.style, name, reading, reader, relaxed
-    )
-    return made._made_by(type, given, **options.given())
+    return values._read_by(reader, name, relaxed)._made_by(type, given, **options.given())

@@ -10,6 +10,7 @@ from tokamata.decoding.sampling import Sampling
 from tokamata.decoding.unbiased import Sample, Samples, sample
 from tokamata.decoding.value_probabilities.asking import probabilities
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities
+from tokamata.decoding.wanted import Wanted
 
 __all__ = [
     "Abstention",
@@ -29,6 +30,7 @@ __all__ = [
     "Switch",
     "Timing",
     "ValueProbabilities",
+    "Wanted",
     "beam_search",
     "generate",
     "probabilities",

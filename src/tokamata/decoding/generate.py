@@ -16,12 +16,12 @@ it up is complete without one.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypedDict, TypeVar, overload
 
-from tokamata.constraints.constraint import Constraint
+from tokamata.calls.keywords import refuses_unknown, takes_settings_of
+from tokamata.constraints.given import Given, Untyped
 from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
@@ -34,7 +34,7 @@ from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
 from tokamata.errors import ArgumentError, PicklingError, shown_argument
 from tokamata.matching.compositions import Tokenization
-from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.matching.matchers import OnNoncanonical
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,25 +43,12 @@ if TYPE_CHECKING:
     from tokamata.decoding.policy import Policy
     from tokamata.validators.validator import Validator
 
+    _AnyValue: TypeAlias = Untyped | Sequence[Given[Any] | Untyped | None] | None
 
 __all__ = ["Settings", "Stream", "generate", "stream"]
 
 _T = TypeVar("_T")
 _SEEDS = 1 << 64  # a seed has 64 bits
-_OTHER_NAMES = {  # of other libraries
-    "max_tokens": "max_new_tokens",
-    "max_length": "max_new_tokens",
-    "max_completion_tokens": "max_new_tokens",
-    "min_tokens": "min_new_tokens",
-    "min_length": "min_new_tokens",
-    "do_sample": "greedy",
-    "random_seed": "seed",
-    "temp": "temperature",
-    "stop_strings": "stop",
-    "bad_words": "banned_tokens",
-    "timeout": "deadline_seconds",
-    "max_time": "deadline_seconds",
-}
 
 
 class Settings(TypedDict, total=False):
@@ -145,11 +132,32 @@ class Stream(Iterator[Step], Generic[_T]):
         return next(self._steps)[1]
 
 
+@overload
 def stream(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T] | None,
+    constraint: Given[_T],
+    *,
+    policy: Policy | None = None,
+    **settings: Unpack[Settings],
+) -> Stream[_T]: ...
+@overload
+def stream(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Untyped | None,
+    *,
+    policy: Policy | None = None,
+    **settings: Unpack[Settings],
+) -> Stream[Any]: ...
+@refuses_unknown
+def stream(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Given[Any] | Untyped | None,
     *,
     max_new_tokens: int = 256,
     min_new_tokens: int = 0,
@@ -173,7 +181,7 @@ def stream(
     deadline_seconds: float | None = None,
     step_seconds: float | None = None,
     probabilities: bool = False,
-) -> Stream[_T]:
+) -> Stream[Any]:
     """Write text under a constraint, token by token.
 
     Args:
@@ -183,8 +191,10 @@ def stream(
             unchanged; or a chat, a list of messages ``{"role": …, "content": …}``, which the tokenizer's chat
             template renders up to the beginning of the model's answer.  Only the template writes control
             tokens: what looks like one in a message is ordinary text.
-        constraint: a constraint, which is compiled for this model's vocabulary, or a compiled one.  ``None``
-            leaves the text free, for comparison.
+        constraint: a constraint, which is compiled for this model's vocabulary, or a compiled one.  A class
+            or another type, such as ``Literal["a", "b"]`` or ``int | None``, means :func:`tokamata.type` of
+            it; a dict means :func:`tokamata.json_schema` of it.  ``None`` leaves the text free, for
+            comparison.
         max_new_tokens: the largest number of tokens after the prompt, at least 1, including a stop token.
             Each step allows only tokens after which the text can be finished within the rest, so the
             text is always accepted in the end.
@@ -224,7 +234,8 @@ def stream(
         step_seconds: the time for one step, that is one call of the model and its masks; the first call,
             which reads the prompt, may take longer.  A longer step ends the texts as the deadline does.
         probabilities: keep the probabilities of the choices, for
-            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.
+            :meth:`tokamata.Generation.parse_with_probabilities`; some 3 KB for each token.  Steps then say
+            what the model wanted (:attr:`Step.legal_mass`, :attr:`Step.wanted`).
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -278,13 +289,14 @@ def stream(
 
 
 # To a type checker a text is also a sequence of texts: the overloads of a single prompt come first.
-# With a policy a call may abstain.
+# With a policy a call may abstain.  What has no type of values is written alike for one prompt and several:
+# mypy has no result where a ``dict[str, Any]`` decides between two overloads.
 @overload
 def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[_T],
     *,
     on_text: Callable[[str], object] | None = None,
     policy: None = None,
@@ -295,7 +307,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[_T],
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None,
@@ -306,7 +318,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: None,
+    constraint: _AnyValue,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: None = None,
@@ -317,7 +329,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: None,
+    constraint: _AnyValue,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None,
@@ -328,7 +340,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Constraint[_T] | CompiledConstraint[_T] | Sequence[Constraint[_T] | CompiledConstraint[_T]],
+    constraint: Given[_T] | Sequence[Given[_T]],
     *,
     policy: None = None,
     **settings: Unpack[Settings],
@@ -338,7 +350,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Constraint[_T] | CompiledConstraint[_T] | Sequence[Constraint[_T] | CompiledConstraint[_T]],
+    constraint: Given[_T] | Sequence[Given[_T]],
     *,
     policy: Policy | None,
     **settings: Unpack[Settings],
@@ -348,7 +360,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Sequence[Constraint[Any] | CompiledConstraint[Any] | None] | None,
+    constraint: _AnyValue,
     *,
     policy: None = None,
     **settings: Unpack[Settings],
@@ -358,24 +370,32 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Sequence[str] | Sequence[Sequence[int]] | Sequence[Chat] | Sequence[Prompt],
-    constraint: Sequence[Constraint[Any] | CompiledConstraint[Any] | None] | None,
+    constraint: _AnyValue,
     *,
     policy: Policy | None,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any] | Abstention]: ...
+@refuses_unknown
+@takes_settings_of(stream)
 def generate(
     model: Any,
     tokenizer: Any,
-    prompt: Any,
-    constraint: Any,
+    prompt: Prompt | Sequence[Prompt],
+    constraint: Given[Any] | Untyped | Sequence[Given[Any] | Untyped | None] | None,
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None = None,
     **settings: Unpack[Settings],
-) -> Any:
+) -> Generation[Any] | Abstention | list[Any]:
     """Write texts under constraints, and return the whole texts.
 
+        klee = tk.generate(model, tokenizer, prompt, Painter).parse()      # an instance of the class Painter
+
+    The arguments that are not listed here are those of :func:`stream`, which explains them.
+
     Args:
+        model: a transformers causal language model, or an object with the same interface.
+        tokenizer: its tokenizer.
         prompt: a single prompt, as in :func:`stream`: a text, a list of token ids, or a list of chat
             messages.  Or several prompts: a list of any of these.  The model reads them together.
         constraint: as in :func:`stream`.  With several prompts: one for all of them, or a list with one for
@@ -384,11 +404,6 @@ def generate(
             Only for a single prompt.
         policy: as in :func:`stream`.  With a policy, a result may be an :class:`Abstention`.
 
-    The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
-    ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
-    ``draft``, ``draft_tokens``, ``placeholders``, ``logit_bias``, ``banned_tokens``, ``stop``,
-    ``validators``, ``deadline_seconds``, ``step_seconds``, ``probabilities``.
-
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with
         its prompt alone: ``max_new_tokens``, ``jump`` and ``heal`` apply to each text, and with a ``seed``
@@ -396,17 +411,19 @@ def generate(
         a model may compute slightly different logits for several texts at once.
 
     Raises:
+        TokamataError: those of :func:`stream`.
         ArgumentError: also, the numbers of constraints and prompts differ, constraints have several
             vocabularies, or ``on_text`` is used with several prompts.
         GenerationError: also, the prompts have different lengths and the model accepts no
             ``attention_mask``.
     """
-    _refuse_unknown(settings)
     if on_text is not None and not callable(on_text):
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
     prompts = several_prompts(prompt)
     if prompts is None:
-        steps: Stream[Any] = stream(model, tokenizer, prompt, constraint, policy=policy, **settings)
+        single: Any = prompt
+        means: Any = constraint
+        steps: Stream[Any] = stream(model, tokenizer, single, means, policy=policy, **settings)
         for step in steps:
             if on_text is not None and step.text:
                 on_text(step.text)
@@ -426,16 +443,6 @@ def generate(
     for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
         pass
     return [row.result for row in rows if row.result is not None]  # all of them
-
-
-def _refuse_unknown(settings: Mapping[str, Any]) -> None:
-    """Refuses a setting that :func:`generate` does not have, and names the one that is near."""
-    known = [*Settings.__annotations__, "policy", "on_text"]
-    for name in settings:
-        if name not in known:
-            near = _OTHER_NAMES.get(name) or next(iter(difflib.get_close_matches(name, known, 1)), "")
-            hint = f"did you mean {near}?" if near else ""
-            raise ArgumentError("a setting of generate()", repr(name), f"one of {', '.join(known)}", hint)
 
 
 def _sampling_and_options(settings: Mapping[str, Any]) -> tuple[Sampling, Options]:

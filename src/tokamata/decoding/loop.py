@@ -134,7 +134,7 @@ def _round(
     begins = [0 if count is None else len(unread[index]) - 1 - first for index in ready]
     with Clock(timing, "constraint_seconds"):
         some = logits if len(ready) == len(rows) else logits[ready]
-        unmasked = some.clone() if any(rows[index].has_policy for index in ready) else None
+        unmasked = some.clone() if any(rows[index].reads_unmasked for index in ready) else None
         masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some, begins)
     pace.end_step()
     right = [min(len(old), len(new)) for old, new in zip(unread, read, strict=True)]

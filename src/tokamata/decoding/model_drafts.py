@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tokamata.constraints.given import constraint_and_limits
 from tokamata.decoding.drafts import Draft, Drafter, Guess
-from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.jump import spelled_tokens
 from tokamata.decoding.reader import Reader

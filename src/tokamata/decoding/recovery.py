@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from tokamata.constraints.extension_constraints import control_token
+from tokamata.constraints.given import constraint_and_limits
 from tokamata.constraints.text_constraints import literal
-from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Generation, Switch, Timing
 from tokamata.decoding.shadow import Detour, detour
 from tokamata.decoding.spelling import Spelling

@@ -6,7 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from tokamata.decoding.given import constraint_and_limits
+from tokamata.constraints.given import constraint_and_limits
+from tokamata.decoding.token_spans import token_spans
+from tokamata.decoding.wanted import Wanted
+from tokamata.display.html import Markup, lines, panel
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -118,6 +121,10 @@ class Step:
         jumped: whether it was certain, and written without the model.
         events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Values that close only
             when the model chooses to stop, such as a number that is the whole text, are in no step.
+        legal_mass: the probability that the model gives to all tokens that the constraint and the budget
+            allow, together.  ``None`` without ``probabilities=True``, and where the model did not choose.
+        wanted: the token that the model found most probable, and may not write; ``None`` where it may, and
+            where ``legal_mass`` is ``None``.
     """
 
     token: int
@@ -126,6 +133,8 @@ class Step:
     log_probability: float
     jumped: bool = False
     events: tuple[Event, ...] = ()
+    legal_mass: float | None = None
+    wanted: Wanted | None = None
 
 
 @dataclass(frozen=True)
@@ -203,9 +212,29 @@ class Generation(Generic[_T]):
     repair: Repair[_T] | None = field(default=None, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
     _record: Record | None = field(default=None, repr=False, compare=False)
+    # Of each token the bytes that it adds to the text, and its log-probability: what notebooks show.
+    _pieces: tuple[tuple[bytes, float], ...] = field(default=(), repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_vocabulary(self.__dict__)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the tokens by their probability, what the model did not draw, and a repair."""
+        count = len(self.tokens)
+        parts = [f"{count:,} token{'s' * (count != 1)}", self.finish_reason]
+        parts.append(f"log-probability {self.log_probability:.2f}")
+        if self.jumped:
+            parts.append(f"{self.jumped:,} jumped")
+        marks = [
+            (one.where, one.where + len(one.data), f"{one.state}: {REASONS[one.cause]}")
+            for one in self.switches
+            if one.state != "repair"
+        ]
+        if self.repair is None:
+            return panel(" · ".join(parts), lines(token_spans(self.text, self._pieces, marks)))
+        before = self.repair.certificate.broken.decode(errors="replace")
+        shown = lines(token_spans(before, self._pieces, marks))
+        return panel(" · ".join(parts), shown, Markup(self.repair._repr_html_()))
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.

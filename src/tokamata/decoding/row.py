@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.decoding.drafts import Draft, Drafter
@@ -31,6 +31,7 @@ from tokamata.decoding.results import (
 )
 from tokamata.decoding.sampling import NoChoice
 from tokamata.decoding.spelling import Spelling
+from tokamata.decoding.wanted import legal_mass_and_wanted
 from tokamata.decoding.written_text import WrittenText
 from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
 from tokamata.matching.masks import allocate_mask
@@ -151,6 +152,7 @@ class Row(Generic[_T]):
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
         self._tokens: list[int] = []
+        self._pieces: list[tuple[bytes, float]] = []
         self._borders: list[int] = []  # the ends of tokens, in bytes of the healed text and this one
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
@@ -183,6 +185,11 @@ class Row(Generic[_T]):
     def has_policy(self) -> bool:
         """Whether something is done where the text cannot go on."""
         return self._task.recovery.policy is not None
+
+    @property
+    def reads_unmasked(self) -> bool:
+        """Whether it needs the logits without masks: for detours, or to say what the model wanted."""
+        return self.has_policy or self._record is not None
 
     @property
     def is_careful(self) -> bool:
@@ -280,7 +287,7 @@ class Row(Generic[_T]):
             logits: ``[len(draft.tokens) + 1, width]``, masked: before each token of the draft, and after the
                 last.
             draft: the draft.
-            unmasked: the same without masks, where there is a policy.
+            unmasked: the same without masks, where a text of the call needs them.
 
         Raises:
             NoTokenError: the logits leave no allowed token, and there is no policy.
@@ -289,7 +296,7 @@ class Row(Generic[_T]):
         for place, scores in enumerate(logits):
             accepted = self.accepted
             try:
-                step = self.draw(scores, draft, place)
+                step = self.draw(scores, draft, place, None if unmasked is None else unmasked[place])
             except NoChoice as error:
                 yield from self._recover(None if unmasked is None else unmasked[place], str(error))
                 return
@@ -306,13 +313,16 @@ class Row(Generic[_T]):
                 return
             yield self._write(token, 0.0, jumped=True)
 
-    def draw(self, logits: torch.Tensor, draft: Draft, place: int) -> Step | None:
+    def draw(
+        self, logits: torch.Tensor, draft: Draft, place: int, unmasked: torch.Tensor | None = None
+    ) -> Step | None:
         """Let the model choose a token.
 
         Args:
             logits: ``[width]``, minus infinity for tokens that the mask does not allow.
             draft: what was proposed; the token is counted as accepted where it is that of the draft.
             place: of the token in the draft, or the length of the draft.
+            unmasked: ``[width]``, before the mask, if they are at hand.
 
         Returns:
             The token; ``None`` if it is a stop token, which ends the text.
@@ -321,9 +331,12 @@ class Row(Generic[_T]):
             NoChoice: the logits leave no allowed token.
         """
         self._certain = None
+        mass, wanted = None, None
         if self._record is not None:
             spelling, is_first = self._task.spelling, not self._tokens
             self._record.see(logits, lambda token: spelling.of(token, is_first=is_first))
+            if unmasked is not None:
+                mass, wanted = legal_mass_and_wanted(unmasked, logits, spelling, is_first)
         with Clock(self._timing, "sampling_seconds"):
             if place < len(draft.probabilities):
                 token, log_probability = self._sampler.choose_or_accept(
@@ -334,7 +347,8 @@ class Row(Generic[_T]):
         self._detours = 0
         self.accepted += place < len(draft.tokens) and token == draft.tokens[place]
         if token not in self._vocabulary.stop:
-            return self._write(token, log_probability)
+            step = self._write(token, log_probability)
+            return step if mass is None else replace(step, legal_mass=mass, wanted=wanted)
         self._advance(token)
         self._log_probability += log_probability
         if self._record is not None:
@@ -487,6 +501,7 @@ class Row(Generic[_T]):
             self._record.write(token, data, log_probability)
         self._borders.append((self._borders[-1] if self._borders else 0) + len(data))
         self._tokens.append(token)
+        self._pieces.append((new, log_probability))
         self.unread.append(token)
         self._jumped += jumped
         self._log_probability += log_probability
@@ -543,6 +558,7 @@ class Row(Generic[_T]):
             switches=self._switches(),
             _matched=None if controlled is None else controlled.compiled,
             _record=self._record,
+            _pieces=tuple(self._pieces),
         )
         self.result = generation
         if is_whole:

@@ -23,12 +23,12 @@ from tokamata.calls.arguments import (
     checked_whole,
 )
 from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import constraint_and_limits, constraint_or_compiled
 from tokamata.constraints.text_constraints import literal, regex
 from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafters import check_draft
-from tokamata.decoding.given import constraint_and_limits
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import check_host, forget_vocabulary, logits_width, vocabulary_of
 from tokamata.decoding.policy import Policy
@@ -59,7 +59,7 @@ from tokamata.vocabulary.misfits import check_logits
 
 __all__ = ["Options", "check_budget", "constraint_list", "tasks_of"]
 
-_EXPECTED = "a constraint, compiled or not, or None"
+_EXPECTED = "a constraint, compiled or not, a type, a schema, or None"
 _LARGEST_BIAS = 1e30  # logits are float32
 _MOST_SECONDS = 1e9
 _MOST_STOPS, _LONGEST_STOP = 1000, 1000
@@ -164,23 +164,33 @@ def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:
     """A constraint for each prompt.
 
     Args:
-        constraint: one for all prompts; or, with several prompts, a list with one for each.
+        constraint: one for all prompts; or, with several prompts, a list with one for each.  A type or a
+            schema stands for the constraint that it means.
         prompts: the number of prompts; ``None`` for a single one that is not in a list.
+
+    Raises:
+        TokamataError: of :func:`.constraint_of`; with several, it says which.
     """
-    if isinstance(constraint, (Constraint, CompiledConstraint, type(None))):
-        return [constraint] * (1 if prompts is None else prompts)
-    if prompts is None:
-        checked_instance("constraint", constraint, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
-    expected = f"{_EXPECTED}, or a list with one for each of the {prompts} prompts"
-    if not isinstance(constraint, list) and (hint := advice_on_constraint(constraint)):
-        raise ArgumentError("constraint", shown_argument(constraint), expected, hint)
-    constraints = checked_list("constraint", constraint, expected)
-    if len(constraints) != prompts:
-        raise ArgumentError("constraint", f"a list of {len(constraints)}", expected)
-    for index, each in enumerate(constraints):
+    if prompts is None or not isinstance(constraint, (list, tuple)):
+        expected = _EXPECTED
+        if prompts is not None:
+            expected += f", or a list with one for each of the {prompts} prompts"
+        return [_given("constraint", constraint, expected)] * (1 if prompts is None else prompts)
+    expected = f"a list with one for each of the {prompts} prompts"
+    if constraint and all(isinstance(each, str) for each in constraint):
+        raise ArgumentError("constraint", "a list of texts", expected, advice_on_constraint(constraint))
+    if len(constraint) != prompts:
+        raise ArgumentError("constraint", f"a list of {len(constraint)}", expected)
+    constraints = []
+    for index, each in enumerate(constraint):
         with about(f"constraint {index}"):
-            checked_instance("constraint", each, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
+            constraints.append(_given("constraint", each, _EXPECTED))
     return constraints
+
+
+def _given(argument: str, value: Any, expected: str) -> _Given:
+    given: _Given = None if value is None else constraint_or_compiled(argument, value, expected)
+    return given
 
 
 def tasks_of(

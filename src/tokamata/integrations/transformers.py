@@ -30,8 +30,23 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from tokamata.calls.arguments import checked_choice, checked_instance, checked_list, checked_whole
-from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError, about
+from tokamata.calls.arguments import (
+    advice_on_constraint,
+    checked_choice,
+    checked_instance,
+    checked_list,
+    checked_whole,
+)
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import means_constraint
+from tokamata.errors import (
+    ArgumentError,
+    BudgetError,
+    GenerationError,
+    NoStopTokenError,
+    about,
+    shown_argument,
+)
 from tokamata.integrations.rows import Row, RowTracker
 from tokamata.matching.batches import fill_masks
 from tokamata.matching.masks import allocate_mask, apply_mask
@@ -261,14 +276,22 @@ def _checked_constraints(given: Any) -> list[CompiledConstraint[Any] | None]:
     if isinstance(given, CompiledConstraint):
         return [given]
     expected = "a CompiledConstraint, or a list with one or None for each prompt"
-    hint = "compile a constraint with constraint.compile(vocabulary)"
-    constraints = checked_list("compiled", given, expected, hint)
+    if means_constraint(given):  # a class of an Enum could be iterated
+        raise ArgumentError("compiled", shown_argument(given), expected, _advice_on_compiling(given))
+    constraints = checked_list("compiled", given, expected, _advice_on_compiling(given))
     if not constraints:
-        raise ArgumentError("compiled", "an empty list", expected, hint)
+        raise ArgumentError("compiled", "an empty list", expected, _advice_on_compiling(given))
     for index, constraint in enumerate(constraints):
         with about(f"constraint {index}" if len(constraints) > 1 else ""):
+            hint = _advice_on_compiling(constraint)
             checked_instance("compiled", constraint, (CompiledConstraint, type(None)), expected, hint)
     return constraints
+
+
+def _advice_on_compiling(given: Any) -> str:
+    """What to pass in place of what is not compiled; here is no vocabulary to compile it for."""
+    how = "" if isinstance(given, Constraint) else advice_on_constraint(given)
+    return f"{how or 'make a constraint'}, and compile it with its compile(vocabulary)"
 
 
 def _vocabulary(constraints: list[CompiledConstraint[Any] | None]) -> Vocabulary | None:

@@ -2,7 +2,7 @@
 
     from tokamata.integrations.trl import text_reward, token_reward
 
-    trainer = GRPOTrainer(model, reward_funcs=[text_reward(tk.type(Person))], train_dataset=prompts)
+    trainer = GRPOTrainer(model, reward_funcs=[text_reward(Person)], train_dataset=prompts)
 
 A reward function of TRL is called with keywords: ``prompts``, ``completions``, ``completion_ids``, the other
 columns of the data set, and objects of the trainer.  Each list has an item for each completion.  A completion
@@ -23,6 +23,7 @@ import numpy as np
 
 from tokamata.calls.arguments import checked_instance, checked_list, checked_number, checked_threads
 from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.given import Untyped, constraint_of, means_constraint
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
 from tokamata.matching.matchers import CompiledConstraint
 from tokamata.matching.process_rewards import ProcessRewards
@@ -39,7 +40,7 @@ _COMPLETIONS = "a list of texts, or of lists of chat messages"
 
 
 def text_reward(
-    constraint: Constraint[Any] | Callable[[Any], Constraint[Any] | None],
+    constraint: Constraint[Any] | type | Untyped | Callable[[Any], Constraint[Any] | None],
     *,
     column: str | None = None,
     costs: EditCosts = DEFAULT_COSTS,
@@ -53,8 +54,9 @@ def text_reward(
     searches share nothing and release the interpreter's lock.
 
     Args:
-        constraint: of all completions; or a function that makes it from the value of ``column``, once for
-            each distinct value in a call.  The function may return ``None``: such completions are left out.
+        constraint: of all completions, or a type or a schema that means one; or a function that makes it from
+            the value of ``column``, once for each distinct value in a call.  The function may return
+            ``None``: such completions are left out.
         column: the column of the data set that the function is called with.  Columns of dictionaries get
             members that are ``None`` from ``datasets``; keep a schema as a text.
         costs, limits: as for :meth:`tokamata.Constraint.repair`.
@@ -68,12 +70,14 @@ def text_reward(
     checked_instance("costs", costs, EditCosts)
     limits, count = checked_limits(limits), checked_threads(threads)
     checked_number("deadline_seconds", deadline_seconds, 0)
+    if column is None and means_constraint(constraint):
+        constraint = constraint_of("constraint", constraint)
     is_made = not isinstance(constraint, Constraint)
     if is_made != (column is not None) or (is_made and not callable(constraint)):
         raise ArgumentError(
             "constraint",
             f"{shown_argument(constraint)} with column={column!r}",
-            "a Constraint without a column, or a function with one",
+            "a constraint without a column, or a function with one",
         )
 
     def rewarded(pair: tuple[str, Constraint[Any] | None]) -> float | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tokamata._core import Verdict
+from tokamata.display.html import BAD, GOOD, REMOVED, WRITTEN, lines, panel, span
+from tokamata.display.texts import shown_bytes
 
 __all__ = ["RULES", "Explanation"]
 
@@ -64,6 +66,15 @@ class Explanation:
     expected: tuple[int, ...]
     expected_tokens: tuple[str, ...] = ()
     hint: str = ""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the token with the byte that is refused, and why."""
+        fits, refused = self.text[: self.offset], self.text[self.offset :]
+        if self.allowed:
+            fits, refused = self.text, b""
+        token = [span(shown_bytes(fits), WRITTEN), span(shown_bytes(refused), REMOVED)]
+        verdict = span("✓ " if self.allowed else "✗ ", GOOD if self.allowed else BAD)
+        return panel(f"token {self.token}: {self.rule}", lines([verdict, *token]), lines([span(str(self))]))
 
     def __str__(self) -> str:
         name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole
+from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole, clipped
 from tokamata.calls.recipes import Shared, made_by_steps, steps_of
+from tokamata.display.html import DIM, GOOD, WRITTEN, lines, panel, span
 from tokamata.errors import (
     ArgumentError,
     ContextError,
@@ -404,6 +405,11 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         """What was done for all masks so far, by this constraint and all equal ones."""
         return report_of(self._core.mask_work())
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        size = f"{self.states:,} states so far, vocabulary of {len(self.vocabulary):,} tokens"
+        return panel(f"CompiledConstraint · {size}", lines([span(repr(self.constraint))]))
+
     def __repr__(self) -> str:
         return f"<CompiledConstraint {self.pattern!r} for {self.vocabulary!r}, {self.states} states so far>"
 
@@ -637,6 +643,17 @@ class Matcher(_core.Matcher):
     def __reduce__(self) -> NoReturn:
         advice = "pickle its .compiled and .tokens and advance a new matcher by these; fork() makes a copy"
         raise PicklingError("a Matcher", advice)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text so far, and whether it is accepted."""
+        state = "✓ accepted" if self.is_accepting else "✗ not complete"
+        if self.is_finished:
+            state += ", nothing can follow"
+        count = len(self.tokens)
+        shown = span(self.text.decode(errors="replace"), WRITTEN)
+        verdict = span(f"\n{state}", GOOD if self.is_accepting else DIM)
+        title = f"Matcher for {clipped(self._compiled.pattern)} · {count:,} token{'s' * (count != 1)}"
+        return panel(title, lines([shown, verdict]))
 
     def __repr__(self) -> str:
         return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"

@@ -55,6 +55,7 @@ from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_a
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.coupled_certificates import CoupledCertificate
+from tokamata.repair.edits import Edit, Edits
 from tokamata.repair.graphs import (
     STEPS,
     RepairGraph,
@@ -79,7 +80,7 @@ from tokamata.repair.programs import (
     solved,
 )
 from tokamata.repair.raised_costs import RaisedCosts, scale_of
-from tokamata.repair.results import Edit, Edits, Repair
+from tokamata.repair.results import Repair
 from tokamata.repair.searching import LEAST_SECONDS, Search, edit_of
 from tokamata.repair.spelling_bounds import SpellingBounds
 from tokamata.repair.unfolding import Unfolding

@@ -50,8 +50,9 @@ from tokamata.errors import LimitExceeded
 from tokamata.repair.cheapest_first import cheapest_first
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
+from tokamata.repair.edits import Edit, Edits
 from tokamata.repair.graphs import RepairGraph, followed, repair_graph
-from tokamata.repair.results import Edit, Edits, Margin, Repair
+from tokamata.repair.results import Margin, Repair
 from tokamata.repair.searching import Search
 from tokamata.resources.limits import Watch, core_limits
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import tokamata._core as _core
 from tokamata._core import EditKind
 from tokamata.repair.costs import TextCosts
-from tokamata.repair.results import Edit
+from tokamata.repair.edits import Edit
 from tokamata.repair.searching import edit_of
 from tokamata.resources.limits import Limits, core_limits
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.results import Edit
+from tokamata.repair.edits import Edit
 
 __all__ = [
     "WORD_BYTES",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import tokamata._core as _core
+from tokamata.display.html import DIM, DOUBTED, REMOVED, WRITTEN, lines, panel, span
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import BY_WRITTEN, KEEP, EditCosts, TextCosts
+from tokamata.repair.differences import grouped, pieces_of, proof_in_words
+from tokamata.repair.edits import Edit
 from tokamata.repair.json_losses import content_changes
 from tokamata.repair.losses import ContentChange, ContentChanges
 from tokamata.repair.programs import Program
@@ -18,8 +21,6 @@ from tokamata.values.forms import Reading, accepted
 
 __all__ = [
     "Certificate",
-    "Edit",
-    "Edits",
     "Margin",
     "MarginOf",
     "Repair",
@@ -30,83 +31,11 @@ __all__ = [
 _T_co = TypeVar("_T_co", covariant=True)
 # What finds the margin of a repair within limits: a method of the constraint, so that repairs can be pickled.
 MarginOf: TypeAlias = "Callable[[Repair[Any], Limits | None, CancelToken | None], Margin]"
+_MOST_EDITS = 10_000  # that notebooks join and show
+_MOST_SHOWN = 100  # after those of single bytes are joined
+_LOOKS = {"kept": "", "removed": REMOVED, "written": WRITTEN, "doubted": DOUBTED}  # by kind of a piece
 # Of edits of single bytes: how many are read, and written.
 _LENGTHS = {"insert": (0, 1), "remove": (1, 0), "replace": (1, 1)}
-
-
-class Edit(NamedTuple):
-    """One edit: ``text[begin:end]`` of the broken text became ``written``.
-
-    Attributes:
-        name: ``"insert"``, ``"remove"``, ``"replace"``, or the name of a :class:`.Rewrite` or a
-            :class:`.Doubt`; a byte in doubt was kept, so ``written`` is ``removed``.  ``"keep"``: a byte was
-            kept at the price of its :class:`.Mode`.
-        begin, end: offsets into the broken text, in bytes.
-        removed: the bytes that were there.
-        written: the bytes that are there now.
-        cost: what it costs.
-    """
-
-    name: str
-    begin: int
-    end: int
-    removed: bytes
-    written: bytes
-    cost: int
-
-
-class Edits(Sequence[Edit]):
-    """The edits of a repair: a sequence that equals a tuple of them.
-
-    They are made when the first of them is read: where a megabyte is given up there are a million, and to
-    make them takes longer than any deadline.
-    """
-
-    __slots__ = ("_count", "_made", "_make")
-
-    def __init__(self, count: int, make: Callable[[], tuple[Edit, ...]]) -> None:
-        self._count = count
-        self._make: Callable[[], tuple[Edit, ...]] | None = make
-        self._made: tuple[Edit, ...] = ()
-
-    @classmethod
-    def of(cls, edits: tuple[Edit, ...]) -> Edits:
-        """Edits that are made already."""
-        return cls(len(edits), lambda: edits)
-
-    def _all(self) -> tuple[Edit, ...]:
-        make = self._make
-        if make is not None:
-            self._made = make()
-            self._make = None  # and what it was made from
-        return self._made
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Edit]:
-        return iter(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> Edit: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Edit, ...]: ...
-    def __getitem__(self, index: int | slice) -> Edit | tuple[Edit, ...]:
-        return self._all()[index]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Edits):
-            other = other._all()
-        return self._all() == other if isinstance(other, tuple) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._all())
-
-    def __repr__(self) -> str:
-        return repr(self._all())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Edits.of, (self._all(),)
 
 
 @dataclass(frozen=True)
@@ -236,10 +165,10 @@ def modes_after_edit(priced: TextCosts, mode: int, edit: Edit) -> Iterator[int]:
         if cost == priced.of_byte(name, mode, begin, written):
             yield priced.tables.inserted[mode][written[0]] if written else mode
         return
-    for span in priced.spans_at(begin):
-        is_same = (span.end, span.written, span.name, span.cost) == (end, written, name, cost)
-        if is_same and span.within >> mode & 1:
-            yield by_written if span.then == BY_WRITTEN else span.then
+    for one in priced.spans_at(begin):
+        is_same = (one.end, one.written, one.name, one.cost) == (end, written, name, cost)
+        if is_same and one.within >> mode & 1:
+            yield by_written if one.then == BY_WRITTEN else one.then
 
 
 class Margin(NamedTuple):
@@ -286,6 +215,22 @@ class Repair(Generic[_T_co]):
     _is_json: bool = field(repr=False, compare=False)
     _margin: MarginOf = field(repr=False, compare=False)
     program: Program | None = None
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the difference to the broken text, and how near the repair is to the optimum."""
+        proof = f"cost {self.cost:,}, {proof_in_words(self.cost, self.lower_bound)}"
+        if len(self.edits) > _MOST_EDITS:
+            return panel(f"{len(self.edits):,} edits, {proof}", lines([span(self.text)]))
+        edits = grouped(self.edits)
+        count = f"{len(edits):,} edit{'s' * (len(edits) != 1)}"
+        shown = edits[:_MOST_SHOWN]
+        pieces = pieces_of(self.certificate.broken, shown)
+        difference = [span(text, _LOOKS[kind]) for kind, text in pieces]
+        if len(edits) > len(shown):
+            difference.append(span(f" … {len(edits) - len(shown):,} more edits", DIM))
+        names = ", ".join(dict.fromkeys(edit.name for edit in shown))
+        note = [lines([span(names, DIM)])] if names else []
+        return panel(f"{count}, {proof}", lines(difference), *note)
 
     @property
     def value(self) -> _T_co:

@@ -13,7 +13,8 @@ from tokamata.calls.arguments import checked_instance, checked_number
 from tokamata.errors import LimitExceeded
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import KEEP, EditCosts, TextCosts
-from tokamata.repair.results import Certificate, Edit, Edits, MarginOf, Repair
+from tokamata.repair.edits import Edit, Edits
+from tokamata.repair.results import Certificate, MarginOf, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 

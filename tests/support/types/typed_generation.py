@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tokamata as tk
+
+
+@dataclass
+class Painter:
+    name: str
+
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -32,6 +39,30 @@ def generations(
     assert_type(tk.generate(model, tokenizer, ["a", ids, chat], number)[0].parse(), int)
     assert_type(tk.generate(model, tokenizer, ["a", "b"], [number, None]), "list[tk.Generation[Any]]")
     assert_type(tk.generate(model, tokenizer, ["a", "b"], None), "list[tk.Generation[Any]]")
+
+
+def given(model: Any, tokenizer: Any, schema: dict[str, Any], texts: list[str], policy: tk.Policy) -> None:
+    assert_type(tk.generate(model, tokenizer, "x", Painter), "tk.Generation[Painter]")
+    assert_type(
+        tk.generate(model, tokenizer, "x", Painter, policy=policy), "tk.Generation[Painter] | tk.Abstention"
+    )
+    assert_type(tk.generate(model, tokenizer, "x", list[int]).parse(), list[int])
+    assert_type(tk.generate(model, tokenizer, "x", schema), "tk.Generation[Any]")
+    assert_type(tk.generate(model, tokenizer, texts, Painter), "list[tk.Generation[Painter]]")
+    assert_type(tk.generate(model, tokenizer, texts, [Painter, Painter]), "list[tk.Generation[Painter]]")
+    assert_type(tk.generate(model, tokenizer, texts, [Painter, schema]), "list[tk.Generation[Any]]")
+    assert_type(tk.generate(model, tokenizer, texts, schema), "list[tk.Generation[Any]]")
+    assert_type(tk.stream(model, tokenizer, "x", Painter), "tk.Stream[Painter]")
+    assert_type(tk.stream(model, tokenizer, "x", schema, seed=1), "tk.Stream[Any]")
+    assert_type(tk.stream(model, tokenizer, "x", None), "tk.Stream[Any]")
+    assert_type(tk.sample(model, tokenizer, "x", Painter, 3), "tk.Samples[Painter]")
+    assert_type(tk.sample(model, tokenizer, "x", schema, 3), "tk.Samples[Any]")
+    assert_type(tk.beam_search(model, tokenizer, "x", Painter), "tk.Beams[Painter]")
+    assert_type(tk.probabilities(model, tokenizer, "x", bool), "tk.ValueProbabilities[bool]")
+    assert_type(tk.choice(["none", Painter]), tk.Constraint[Any])
+    assert_type(tk.think_first(Painter).parse("").answer, Any)
+    assert_type(tk.think_first(Painter).parse("")[1], Painter)
+    assert_type(tk.delimited_list(Painter, tk.literal(", ")).parse(""), list[Painter])
 
 
 def steps(model: Any, tokenizer: Any, number: tk.Constraint[int], chat: list[dict[str, str]]) -> None:

@@ -54,10 +54,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from tokamata.calls.arguments import checked_instance, checked_whole
-from tokamata.constraints.constraint import Constraint
+from tokamata.calls.arguments import checked_whole
+from tokamata.calls.keywords import refuses_unknown
+from tokamata.constraints.given import Given, ValueT, constraint_or_compiled
 from tokamata.decoding.beams.backoff import Backoff
 from tokamata.decoding.beams.beginnings import Beginning, spelled
 from tokamata.decoding.beams.finished import FinishedText, FinishedTexts
@@ -67,10 +68,10 @@ from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import NextTokens, PrefixReader
 from tokamata.decoding.prompts import Prompt, several_prompts
 from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Timing
-from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.decoding.start import Options, tasks_of
 from tokamata.errors import ArgumentError, LimitExceeded
 from tokamata.matching.compositions import Tokenization
-from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.matching.matchers import OnNoncanonical
 from tokamata.resources.limits import CancelToken, checked_cancel
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
 
 __all__ = ["beam_search"]
 
-_T = TypeVar("_T")
 _MOST_BEAMS = 1 << 16
 _NO_PROBABILITY = "the model gives every legal text that goes on there the probability 0"
 
@@ -108,26 +108,27 @@ def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     *,
     policy: None = None,
     **settings: Unpack[_Settings],
-) -> Beams[_T]: ...
+) -> Beams[ValueT]: ...
 @overload
 def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     *,
     policy: Policy | None,
     **settings: Unpack[_Settings],
-) -> Beams[_T] | Abstention: ...
+) -> Beams[ValueT] | Abstention: ...
+@refuses_unknown
 def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     *,
     beams: int = 4,
     candidates: int | None = 64,
@@ -140,7 +141,7 @@ def beam_search(
     banned_tokens: Sequence[int] = (),
     policy: Policy | None = None,
     cancel: CancelToken | None = None,
-) -> Beams[_T] | Abstention:
+) -> Beams[ValueT] | Abstention:
     """The texts of a constraint that the model finds most probable, as far as a beam search finds them.
 
         best = tk.beam_search(model, tokenizer, "Bonjour means ", tk.regex("[a-z]{3,8}"))[0]
@@ -152,7 +153,7 @@ def beam_search(
 
     Args:
         model, tokenizer, prompt: as for :func:`tokamata.stream`; a single prompt.
-        constraint: a constraint, compiled or not.
+        constraint: a constraint, compiled or not, or a type or a schema that means one.
         beams: how many beginnings are kept at each step, and how many texts are returned at most.
         candidates: how many tokens of each beam are considered at a step, the most probable of the legal
             ones; ``None``: all of them.  Stop tokens are always considered.
@@ -184,8 +185,7 @@ def beam_search(
     """
     if several_prompts(prompt) is not None:
         raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call it once for each")
-    expected = "a constraint, compiled or not"
-    checked_instance("constraint", constraint, (Constraint, CompiledConstraint), expected)
+    given = constraint_or_compiled("constraint", constraint)
     count = checked_whole("beams", beams, 1, _MOST_BEAMS)
     most = None if candidates is None else checked_whole("candidates", candidates, 1, 1 << 62)
     options = Options(
@@ -200,7 +200,7 @@ def beam_search(
     )
     timing = Timing()
     cancel = checked_cancel(cancel)
-    [task] = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
+    [task] = tasks_of(model, tokenizer, [prompt], [given], options, timing)
     search = _Search(task, CachedModel(model), count, most, timing, cancel)
     search.run()
     return search.result()

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from tokamata.calls.arguments import checked_choice, checked_instance, checked_number, checked_whole
-from tokamata.constraints.constraint import Constraint
+from tokamata.calls.arguments import checked_choice, checked_number, checked_whole
+from tokamata.calls.keywords import refuses_unknown
+from tokamata.constraints.given import Given, ValueT, constraint_or_compiled
 from tokamata.decoding.logarithms import effective_size, log_mean
 from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
@@ -39,7 +40,7 @@ from tokamata.errors import (
     TokamataError,
 )
 from tokamata.matching.compositions import Tokenization
-from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.matching.matchers import OnNoncanonical
 from tokamata.resources.limits import CancelToken, checked_cancel
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sample"]
 
-_T = TypeVar("_T")
 _METHODS = ("exact", "smc", "local", "asap")
 _MOST_SAMPLES = 1_000_001
 # Rows of one call.  On a processor, Gemma 3 270M in float32 takes 1.2 times as long for eight rows as for
@@ -56,11 +56,12 @@ _ROWS_AHEAD = 8
 _PASSES_OF_A_TOKEN = 100
 
 
+@refuses_unknown
 def sample(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     n: int,
     *,
     method: Method = "exact",
@@ -75,7 +76,7 @@ def sample(
     memory_bytes: int = 1 << 28,
     cancel: CancelToken | None = None,
     placeholders: Sequence[str] = (),
-) -> Samples[_T]:
+) -> Samples[ValueT]:
     """Sample texts from the model's own distribution, given that the constraint accepts them.
 
         samples = tk.sample(model, tokenizer, "A date: ", tk.regex(r"\\d{4}-\\d{2}-\\d{2}"), 20)
@@ -94,7 +95,7 @@ def sample(
 
     Args:
         model, tokenizer, prompt: as for :func:`tokamata.generate`; a single prompt.
-        constraint: a constraint, or a compiled one.
+        constraint: a constraint, compiled or not, or a type or a schema that means one.
         n: how many samples, from 1 to a million.
         method: what is drawn, and what it costs:
 
@@ -136,9 +137,7 @@ def sample(
     """
     checked_choice("method", method, _METHODS)
     count = checked_whole("n", n, 1, _MOST_SAMPLES)
-    checked_instance(
-        "constraint", constraint, (Constraint, CompiledConstraint), "a constraint, compiled or not"
-    )
+    given = constraint_or_compiled("constraint", constraint)
     temperature = checked_number("temperature", temperature, 0)
     if not 0 < temperature < float("inf"):
         raise ArgumentError(
@@ -160,7 +159,7 @@ def sample(
     )
     check_single(prompt, "call sample for each")
     timing = Timing()
-    [task] = tasks_of(model, tokenizer, [prompt], [constraint], options, timing)
+    [task] = tasks_of(model, tokenizer, [prompt], [given], options, timing)
     check_budget(task, count_stop=True)
     law = Law(task, temperature)
     most = max_forward_passes or _PASSES_OF_A_TOKEN * count * options.max_new_tokens

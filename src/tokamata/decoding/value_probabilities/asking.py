@@ -16,29 +16,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata.calls.arguments import (
     checked_choice,
-    checked_instance,
     checked_number,
     checked_whole,
     clipped,
 )
-from tokamata.constraints.constraint import Constraint
-from tokamata.decoding.given import constraint_and_limits
+from tokamata.calls.keywords import refuses_unknown
+from tokamata.constraints.given import Given, ValueT, constraint_and_limits, constraint_or_compiled
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
 from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
-from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.decoding.start import Options, tasks_of
 from tokamata.decoding.value_probabilities.closing import Closing, Texts
 from tokamata.decoding.value_probabilities.finite_texts import finite_texts
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities, key_of_value
 from tokamata.decoding.value_probabilities.spelling_graph import SpellingGraph
 from tokamata.errors import AlgebraError
 from tokamata.matching.compositions import Tokenization
-from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.matching.matchers import OnNoncanonical
 from tokamata.resources.limits import CancelToken, Watch, checked_cancel
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["End", "probabilities"]
 
 End = Literal["complete", "stop"]
-_T = TypeVar("_T")
 
 _BOUND = 1e-3
 _MOST_TEXTS = 1 << 20
@@ -55,11 +53,12 @@ _MOST_BATCH = 1 << 16
 _MOST_TOKENS = 1 << 30  # of a text: there are no longer ones in a finite language that can be listed
 
 
+@refuses_unknown
 def probabilities(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Constraint[_T] | CompiledConstraint[_T],
+    constraint: Given[ValueT] | dict[str, Any],
     *,
     bound: float | None = None,
     max_forward_passes: int = 1000,
@@ -71,7 +70,7 @@ def probabilities(
     max_texts: int = 20_000,
     placeholders: Sequence[str] = (),
     cancel: CancelToken | None = None,
-) -> ValueProbabilities[_T]:
+) -> ValueProbabilities[ValueT]:
     """How a model distributes its probability over the values of a constraint with finitely many texts.
 
         tk.probabilities(model, tokenizer, "2 + 2 = ", tk.type(Annotated[int, Ge(0), Le(9)]))
@@ -88,8 +87,8 @@ def probabilities(
 
     Args:
         model, tokenizer, prompt: as for :func:`tokamata.stream`; a single prompt.
-        constraint: one with finitely many texts: :func:`tokamata.choice`, :func:`tokamata.type` of an
-            ``Enum``, a ``bool``, a ``Literal`` or a bounded ``int``, a regular expression without loops.
+        constraint: one with finitely many texts: :func:`tokamata.choice`, an ``Enum``, ``bool``, a
+            ``Literal`` or a bounded ``int``, a regular expression without loops.
             Several texts may stand for one value.  JSON's ``spelling="natural"`` gives strings and numbers
             very many texts: pass ``spelling="plain"``, and ``whitespace="compact"`` for objects and arrays.
         bound: the largest width of the interval of a value; 0 reads everything.  ``None``: 0 with canonical
@@ -127,8 +126,7 @@ def probabilities(
         UnsupportedTokenizerError, LimitExceeded, Cancelled: as for :func:`tokamata.stream`.
     """
     check_single(prompt, "call it once for each")
-    expected = "a constraint, compiled or not"
-    checked_instance("constraint", constraint, (Constraint, CompiledConstraint), expected)
+    given = constraint_or_compiled("constraint", constraint)
     if bound is not None:
         bound = checked_number("bound", bound, 0.0, 1.0)
     passes = checked_whole("max_forward_passes", max_forward_passes, 1, 1 << 62)
@@ -143,17 +141,17 @@ def probabilities(
         placeholders=placeholders,
     )
     cancel = checked_cancel(cancel)
-    plain, limits = constraint_and_limits(constraint)
+    plain, limits = constraint_and_limits(given)
     watch = Watch(limits, cancel)
     listed = finite_texts(plain, most, watch)
-    [task] = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, Timing())
+    [task] = tasks_of(model, tokenizer, [prompt], [given], options, Timing())
     assert task.matcher is not None, "there is a constraint"
     if task.matcher.compiled._composed.control:
         raise AlgebraError(
             f"control tokens may stand in texts of {clipped(repr(plain), 200)}, and their values have no "
             "probabilities yet; ask for the text between them"
         )
-    values: list[_T] = []
+    values: list[ValueT] = []
     texts_of: list[list[str]] = []
     numbers: dict[bytes, int] = {}
     known: dict[Hashable, int] = {}
@@ -176,8 +174,8 @@ def probabilities(
 
 
 def _result(
-    values: list[_T], texts: list[list[str]], closing: Closing, reader: PrefixReader, bound: float
-) -> ValueProbabilities[_T]:
+    values: list[ValueT], texts: list[list[str]], closing: Closing, reader: PrefixReader, bound: float
+) -> ValueProbabilities[ValueT]:
     import numpy as np
 
     lower, upper = closing.bounds
