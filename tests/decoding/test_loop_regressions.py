@@ -351,3 +351,23 @@ def test_probabilities_of_a_text_that_is_no_json() -> None:
     )
     found = result.parse_with_probabilities()[""].probability
     assert math.exp(result.log_probability) <= found <= 1  # without the stop token
+
+
+def test_room_for_a_detour_does_not_make_one_necessary() -> None:
+    """Within the budget less the room, the banned token alone may follow; within the whole one, others may."""
+    tokenizer = byte_level(["a b"])
+    banned = [token_id(tokenizer, "ab"), token_id(tokenizer, "z")]
+    constraint = tk.regex("(z|q)(ab|c{8})")
+    model = Wishes(tokenizer, spelled(tokenizer, "q" + "c" * 8))
+    result = tk.generate(
+        model,
+        tokenizer,
+        "x",
+        constraint,
+        max_new_tokens=10,
+        banned_tokens=banned,
+        tokenization="canonical",
+        policy=tk.Policy(),
+        greedy=True,
+    )
+    assert (result.text, result.switches) == ("q" + "c" * 8, ())

@@ -252,14 +252,15 @@ class Row(Generic[_T]):
         assert self.matcher is not None
         paced, left = self.mask_budget, self.tokens_left
         room = self._task.recovery.room(self.matcher) if self._meets_bans else 0
-        # The tightest budget that suffices: with room for a detour, in time, or at all.
+        # The tightest budget that leaves a token: with room for a detour, in time, or at all.
         budgets = [budget for budget in (paced - room, paced) if budget > 0]
         try:
             for budget in [*budgets, left]:
                 with suppress(BudgetError):
                     self._fill(row, budget)
                     self.note_bans(row)
-                    return None
+                    if self._task.recovery.allowed(row).any():
+                        return None
             self._fill(row, left)
         except LimitExceeded as error:
             if error.limit == "deadline_seconds":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import BudgetError, LimitExceeded
 from tokamata.matching.batches import fill_masks
-from tokamata.matching.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask, allowed_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,4 @@ class BeamMasks:
         return Following(tokens)
 
     def _tokens(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-        import numpy as np
-
-        allowed = self._recovery.allowed(row)
-        return np.flatnonzero(np.unpackbits(allowed.view(np.uint8), bitorder="little"))
+        return allowed_tokens(self._recovery.allowed(row))
