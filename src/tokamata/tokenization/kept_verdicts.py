@@ -36,15 +36,19 @@ def load(key: str) -> dict[str, int] | None:
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
+    except OSError:
+        return None  # absent: tested
+    try:
         if len(content) > _MOST_BYTES:
-            return None
+            raise ValueError("the file is too long")
         known = json.loads(content)
         counts = known["counts"]
         if known["key"] != key or known["sum"] != _sum(key, counts):
-            return None
+            raise ValueError("the sum is wrong")
         found = {str(name): int(count) for name, count in counts.items()}
-    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # absent or damaged: tested again
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
+        kept_files.note_damage(path)
+        return None
     kept_files.note_use(path)
     return found
 
