@@ -38,19 +38,26 @@ def load(key: str) -> dict[str, int] | None:
             content = file.read(_MOST_BYTES + 1)
     except OSError:
         return None  # absent: tested
-    try:
-        if len(content) > _MOST_BYTES:
-            raise ValueError("the file is too long")
-        known = json.loads(content)
-        counts = known["counts"]
-        if known["key"] != key or known["sum"] != _sum(key, counts):
-            raise ValueError("the sum is wrong")
-        found = {str(name): int(count) for name, count in counts.items()}
-    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
+    found = _counts(content, key)
+    if found is None:
         kept_files.note_damage(path)
         return None
     kept_files.note_use(path)
     return found
+
+
+def _counts(content: bytes, key: str) -> dict[str, int] | None:
+    """The counts in a file; ``None`` if it is damaged."""
+    if len(content) > _MOST_BYTES:
+        return None
+    try:
+        known = json.loads(content)
+        counts = known["counts"]
+        if known["key"] != key or known["sum"] != _sum(key, counts):
+            return None
+        return {str(name): int(count) for name, count in counts.items()}
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def keep(key: str, counts: Mapping[str, int]) -> None:
