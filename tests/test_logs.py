@@ -14,6 +14,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.vocabularies import BYTES
+from tokamata.matching import kept_compiled
 from tokamata.patterns.grammars import kept_rules
 from tokamata.resources import kept_files
 from tokamata.tokenization import kept_tables, kept_verdicts
@@ -155,3 +156,27 @@ def test_damaged_tokens_and_rules_are_named(tmp_path: Path, caplog: pytest.LogCa
     assert [record.getMessage() for record in caplog.records] == [
         f"{path} is damaged; its content is computed again"
     ] * 2
+
+
+def test_masks_that_cannot_be_used_are_named(
+    byte_vocabulary: tk.Vocabulary,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = tmp_path / "saved"
+    compiled = tk.regex("[a-c]+").compile(byte_vocabulary)
+    compiled.prepare()
+    compiled.save(path)
+    tk.load(path, byte_vocabulary)
+    assert caplog.records == []
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    tk.load(path, byte_vocabulary)
+    path.write_bytes(whole)
+    monkeypatch.setattr(kept_compiled, "__version__", "0.0.1")
+    tk.load(path, byte_vocabulary)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", f"the masks in {path} are {why}; they are computed again")
+        for why in ("damaged or too large", "of another version")
+    ]
