@@ -477,6 +477,7 @@ def test_quiet_leaves_the_result_alone(model_folder: Path) -> None:
         assert quiet.exit_code == loud.exit_code == 0
         assert quiet.stdout == loud.stdout
         assert loud.stderr != quiet.stderr == ""
+        assert in_colour(*command).stderr != in_colour(*command, "--quiet").stderr == ""  # no bar either
     failed = call("mask", "-r", "(", "-v", model_folder, "-q")
     assert failed.exit_code == 2
     assert "PatternSyntaxError" in failed.stderr
