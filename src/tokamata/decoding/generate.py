@@ -32,6 +32,7 @@ from tokamata.decoding.results import Abstention, Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.display.progress import late_bar
 from tokamata.errors import ArgumentError, PicklingError, shown_argument
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import OnNoncanonical
@@ -440,8 +441,9 @@ def generate(
     cached = CachedModel(model)
     rows = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
     bias = options.bias(rows[0].vocabulary) if rows else Bias({})
-    for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
-        pass
+    with late_bar("generating", len(rows), lambda: sum(row.result is not None for row in rows)):
+        for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
+            pass
     return [row.result for row in rows if row.result is not None]  # all of them
 
 

@@ -35,6 +35,7 @@ from tokamata.decoding.wanted import legal_mass_and_wanted
 from tokamata.decoding.written_text import WrittenText
 from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
 from tokamata.matching.masks import allocate_mask
+from tokamata.resources.logs import LOG
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
@@ -565,6 +566,12 @@ class Row(Generic[_T]):
         if is_whole:
             with Clock(self._timing, "repair_seconds"):
                 self.result = self._task.recovery.judged(generation, self._pace.seconds_left())
+        LOG.debug(
+            "wrote %d tokens: %s; the masks of the call took %.3f s",
+            len(self._tokens), reason, self._timing.constraint_seconds,
+        )  # fmt: skip
+        for part in self.result.switches:
+            LOG.info("%s from byte %d on, since %s", part.state, part.where, REASONS[part.cause])
 
     def _switches(self) -> tuple[Switch, ...]:
         """The parts that the model did not draw, of the text as it is shown."""
@@ -589,3 +596,4 @@ class Row(Generic[_T]):
             self._timing,
             self._pace.seconds_left(),
         )
+        LOG.info("abstained after %d tokens, since %s", len(self._tokens), REASONS[cause])
