@@ -1,4 +1,5 @@
-# One command per task.  Everything lives in .venv and build/; `make clean` removes both.
+# One command per task.  Everything lives in .venv and build/; `make clean` removes both.  `make demo VENV=FOLDER` uses
+# an environment that is there already, with its torch.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -162,19 +163,19 @@ bench-vllm: $(VLLM)/tokamata.stamp
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
   $(2) && echo "  done in $$(($$(date +%s) - start)) s"
 
-# pip reads groups of dependencies since 25.1; Python 3.11 brings an older one.
 $(BIN)/python:
-	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV) && $(PIP) $$quiet --upgrade 'pip>=25.1')
+	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV))
 
-# All that the tests of C++ need.
+# All that the tests of C++ need.  pip reads groups of dependencies since 25.1; Python 3.11 brings an older one.
 $(VENV)/build.stamp: pyproject.toml | $(BIN)/python
-	$(call step,installing what compiles the core,$(PIP) $$quiet --group build)
+	$(call step,installing what compiles the core,$(PIP) $$quiet 'pip>=25.1' && $(PIP) $$quiet --group build)
 	@touch $@
 
-# Before all that asks for torch, and alone: this version brings no gigabytes of GPU packages, and nothing else then
-# asks for another.
+# Before all that asks for torch, so that nothing else chooses a version.  A torch that is there stays.  On Linux, pip may
+# choose a build with several gigabytes of GPU packages; docs/installing.md says how to have the one for processors.
+HAS_TORCH := -c 'from importlib.util import find_spec; raise SystemExit(find_spec("torch") is None)'
 $(VENV)/torch.stamp: | $(VENV)/build.stamp
-	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
+	$(call step,installing torch where there is none,{ $(BIN)/python $(HAS_TORCH) || $(PIP) $$quiet 'torch==2.13.0'; })
 	@touch $@
 
 # Compiles what has changed in core/.  Python sources are used in place.
@@ -219,7 +220,7 @@ $(CLIENTS:%=%/packages.stamp): $(ENVIRONMENTS)/%/packages.stamp: tests/vllm/requ
 	  $(@D)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r $<)
 	@touch $@
 
-$(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python
+$(VENV)/wheel.stamp: $(VENV)/build.stamp
 	$(call step,installing what makes a wheel,$(PIP) $$quiet --group wheel)
 	@touch $@
 
@@ -228,4 +229,4 @@ $(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf .venv build
