@@ -2,7 +2,7 @@
 
 Every block that is marked ``python`` is run, in one namespace for each page and in a folder of its own.  The
 blocks under ``## The model of the examples``, which end a page, are run first; the others in order.  A block
-of ``>>>`` lines is run as a doctest.  Any other block is run as it stands, so what it claims it has to assert.
+of ``>>>`` lines is run as a doctest.  Any other block is run as it stands: what it claims, it has to assert.
 Pages that load the model of the demo are run with a small model of random weights, and with the model itself:
 then the comment after a ``print`` is what it prints.  A block that is marked ``py`` is code for another
 library, and only read.  The page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.
@@ -120,6 +120,22 @@ def test_code_for_other_libraries_can_be_read(page: Path) -> None:
     for code in OF_OTHERS.findall(page.read_text(encoding="utf-8")):
         ast.parse(code)
         assert re.search(rf"^(import|from) ({'|'.join(OTHERS)})\b", code, re.MULTILINE), code
+
+
+def test_examples_import_what_is_public() -> None:
+    """Of tokamata, pages import the modules alone that docs/api.md calls public."""
+    table = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Constraints")[0]
+    public = set(re.findall(r"`(tokamata(?:\.\w+)*)`", table.partition("| other modules")[0]))
+    imported = {
+        f"{node.module}.{node.names[0].name}" if node.module == "tokamata.compat" else node.module
+        for page in (README, *PAGES)
+        for block in BLOCK.findall(page.read_text(encoding="utf-8"))
+        if ">>> " not in block
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tokamata")
+    }
+    assert "tokamata.demo" in imported
+    assert imported <= public
 
 
 def run_with_model(page: Path, clearly: bool) -> list[tuple[str, str]]:
