@@ -303,3 +303,16 @@ def test_blocks_share_a_namespace_and_know_their_lines() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         run("words\n```python\nx = 1\n\nx / 0\n```\n", "page", {})
     assert caught.traceback[-1].lineno + 1 == 5
+
+
+def test_the_model_of_the_examples_is_made_first() -> None:
+    """It ends a page, and errors know its lines all the same."""
+    namespace: dict[str, Any] = {}
+    model = "## The model of the examples\n```python\nmodel = 1\n```\n"
+    run(f"```python\ny = model + 1\n```\n```python\ny += 1\n```\n{model}", "page", namespace)
+    assert namespace["y"] == 3
+    with pytest.raises(NameError):
+        run(f"```python\ny = model\n```\n{model.replace('##', '#')}", "page", {})
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(model.replace("1", "1 / 0"), "page", {})
+    assert caught.traceback[-1].lineno + 1 == 3
