@@ -1,4 +1,5 @@
-# One command per task.  Everything lives in .venv and build/; `make clean` removes both.
+# One command per task.  Everything lives in .venv and build/; `make clean` removes both.  `make demo VENV=FOLDER` uses
+# an environment that is there already, with its torch.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +11,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo core try wheel wheel-of-compiled-core exactness attacks test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format manifests site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness attacks test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next test-playground coverage types lint format manifests site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -98,6 +99,10 @@ test-vllm: test-vllm-next $(CLIENTS:%=%/packages.stamp)
 test-vllm-next: $(VLLM)/tokamata.stamp $(VLLM_NEXT)/packages.stamp
 	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM_NEXT)/bin/python $(VLLM_PYTEST) tests/vllm/test_manager.py tests/vllm/test_peers.py
 
+# The page docs/playground in a Chromium, which is no part of `make test`.
+test-playground: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -o addopts='--import-mode=importlib --strict-markers' tests/playground
+
 CPP := $(shell find core tests/core fuzz -name '*.cpp' -o -name '*.hpp')
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix --quiet .
@@ -162,19 +167,19 @@ bench-vllm: $(VLLM)/tokamata.stamp
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
   $(2) && echo "  done in $$(($$(date +%s) - start)) s"
 
-# pip reads groups of dependencies since 25.1; Python 3.11 brings an older one.
 $(BIN)/python:
-	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV) && $(PIP) $$quiet --upgrade 'pip>=25.1')
+	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV))
 
-# All that the tests of C++ need.
+# All that the tests of C++ need.  pip reads groups of dependencies since 25.1; Python 3.11 brings an older one.
 $(VENV)/build.stamp: pyproject.toml | $(BIN)/python
-	$(call step,installing what compiles the core,$(PIP) $$quiet --group build)
+	$(call step,installing what compiles the core,$(PIP) $$quiet 'pip>=25.1' && $(PIP) $$quiet --group build)
 	@touch $@
 
-# Before all that asks for torch, and alone: this version brings no gigabytes of GPU packages, and nothing else then
-# asks for another.
+# Before all that asks for torch, so that nothing else chooses a version.  A torch that is there stays.  On Linux, pip may
+# choose a build with several gigabytes of GPU packages; docs/installing.md says how to have the one for processors.
+HAS_TORCH := -c 'from importlib.util import find_spec; raise SystemExit(find_spec("torch") is None)'
 $(VENV)/torch.stamp: | $(VENV)/build.stamp
-	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
+	$(call step,installing torch where there is none,{ $(BIN)/python $(HAS_TORCH) || $(PIP) $$quiet 'torch==2.13.0'; })
 	@touch $@
 
 # Compiles what has changed in core/.  Python sources are used in place.
@@ -219,7 +224,7 @@ $(CLIENTS:%=%/packages.stamp): $(ENVIRONMENTS)/%/packages.stamp: tests/vllm/requ
 	  $(@D)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r $<)
 	@touch $@
 
-$(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python
+$(VENV)/wheel.stamp: $(VENV)/build.stamp
 	$(call step,installing what makes a wheel,$(PIP) $$quiet --group wheel)
 	@touch $@
 
@@ -228,4 +233,4 @@ $(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf .venv build

@@ -1,9 +1,11 @@
 """The examples of README.md and docs/ do what they say.
 
-Every block that is marked ``python`` is run, in order, in one namespace for each page and in a folder of its
-own.  A block of ``>>>`` lines is run as a doctest.  Any other block is run as it stands, so what it claims it
-has to assert.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.  The
-page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.
+Every block that is marked ``python`` is run, in one namespace for each page and in a folder of its own.  The
+blocks under ``## The model of the examples``, which end a page, are run first; the others in order.  A block
+of ``>>>`` lines is run as a doctest.  Any other block is run as it stands: what it claims, it has to assert.
+Pages that load the model of the demo are run with a small model of random weights, and with the model itself:
+then the comment after a ``print`` is what it prints.  A block that is marked ``py`` is code for another
+library, and only read.  The page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.
 
 Every command in a shell block is checked: a target of make exists, an extra of pip is declared, a file is
 there, and the options of ``tokamata`` parse.  The commands on the page about the command line are run.
@@ -11,6 +13,7 @@ there, and the options of ``tokamata`` parse.  The commands on the page about th
 
 from __future__ import annotations
 
+import ast
 import doctest
 import logging
 import re
@@ -32,21 +35,49 @@ README = ROOT / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL_BLOCK = re.compile(r"^```(sh|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINT = re.compile(r"^print\(.*?\)(?: +# (.*))?$", re.MULTILINE)
+OTHERS = (
+    "fastapi",
+    "guidance",
+    "instructor",
+    "json_repair",
+    "llama_cpp",
+    "llguidance",
+    "outlines",
+    "xgrammar",
+)
+OF_OTHERS = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN_FIRST = re.compile(r"^## The model of the examples\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text(encoding="utf-8"))]
+WITH_MODEL = [
+    page
+    for page in (README, *PAGES)
+    if any("default_model_folder()" in block for block in BLOCK.findall(page.read_text(encoding="utf-8")))
+]
 GUARD = DOCS / "guard.md"
+
+
+def blocks(text: str) -> list[re.Match[str]]:
+    """The blocks of a page in the order in which they are run."""
+    section = RUN_FIRST.search(text)
+    begin, end = section.span() if section else (0, 0)
+    return sorted(BLOCK.finditer(text), key=lambda block: not begin <= block.start() < end)
 
 
 def run(text: str, name: str, namespace: dict[str, Any]) -> None:
     """Run the blocks of a page; errors show its lines."""
-    for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start(1))
-        code = block.group(1)
-        if re.search(r"^>>> ", code, re.MULTILINE):
-            test = doctest.DocTestParser().get_doctest(code, namespace, name, name, line)
-            doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
-            namespace.update(test.globs)
-        else:
-            exec(compile("\n" * line + code, name, "exec", dont_inherit=True), namespace)
+    for block in blocks(text):
+        run_block(block, text, name, namespace)
+
+
+def run_block(block: re.Match[str], text: str, name: str, namespace: dict[str, Any]) -> None:
+    line = text.count("\n", 0, block.start(1))
+    code = block.group(1)
+    if re.search(r"^>>> ", code, re.MULTILINE):
+        test = doctest.DocTestParser().get_doctest(code, namespace, name, name, line)
+        doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+        namespace.update(test.globs)
+    else:
+        exec(compile("\n" * line + code, name, "exec", dont_inherit=True), namespace)
 
 
 @pytest.fixture
@@ -62,7 +93,11 @@ def logging_as_before() -> Iterator[None]:
 @pytest.mark.usefixtures("logging_as_before")
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow) if page == GUARD else page for page in PAGES],
+    [
+        pytest.param(page, marks=pytest.mark.slow) if page == GUARD else page
+        for page in PAGES
+        if page not in WITH_MODEL
+    ],
     ids=lambda page: page.name,
 )
 @pytest.mark.shared_states
@@ -80,37 +115,88 @@ def test_python_is_marked(page: Path) -> None:
         r"^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     for language, code in blocks:
-        assert language in ("python", "sh", ""), f"```{language}: mark it python or sh, or leave the mark out"
-        assert language == "python" or not re.search(
+        assert language in ("python", "py", "sh", ""), (
+            f"```{language}: mark it python, py or sh, or leave it out"
+        )
+        assert language in ("python", "py") or not re.search(
             r"^(import|from|>>>|assert)|\btk\.", code, re.MULTILINE
         ), code
 
 
-def run_readme() -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Run all of README.md; returns its names, and what each ``print`` claims and prints."""
-    text = README.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if OF_OTHERS.search(page.read_text(encoding="utf-8"))],
+    ids=lambda page: page.name,
+)
+def test_code_for_other_libraries_can_be_read(page: Path) -> None:
+    """It cannot be run here; what could be run must not hide in such a block."""
+    for code in OF_OTHERS.findall(page.read_text(encoding="utf-8")):
+        ast.parse(code)
+        assert re.search(rf"^(import|from) ({'|'.join(OTHERS)})\b", code, re.MULTILINE), code
+
+
+def test_examples_import_what_is_public() -> None:
+    """Of tokamata, pages import the modules alone that docs/api.md calls public."""
+    table = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Constraints")[0]
+    public = set(re.findall(r"`(tokamata(?:\.\w+)*)`", table.partition("| other modules")[0]))
+    imported = {
+        f"{node.module}.{node.names[0].name}" if node.module == "tokamata.compat" else node.module
+        for page in (README, *PAGES)
+        for block in BLOCK.findall(page.read_text(encoding="utf-8"))
+        if ">>> " not in block
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tokamata")
+    }
+    assert "tokamata.demo" in imported
+    assert imported <= public
+
+
+def run_with_model(page: Path, clearly: bool) -> list[tuple[str, str]]:
+    """Run a page that loads the model; returns what each ``print`` claims and prints.
+
+    A ``print`` with ``end`` claims nothing.
+
+    Args:
+        clearly: whether the choices of each block that claims something have to be clear.
+    """
+    text = page.read_text(encoding="utf-8")
     printed: list[str] = []
-    namespace: dict[str, Any] = {"__name__": "__main__", "print": lambda value: printed.append(str(value))}
-    run(text, str(README), namespace)
-    claims = [claim for block in BLOCK.findall(text) for claim in PRINT.findall(block)]
-    return namespace, list(zip(claims, printed, strict=True))
+
+    def show(*values: object, end: str = "\n") -> None:
+        if end == "\n":
+            printed.append(" ".join(map(str, values)))
+
+    namespace: dict[str, Any] = {"__name__": "__main__", "print": show}
+    claims: list[str] = []
+    for block in blocks(text):
+        claimed = PRINT.findall(block.group(1))
+        with margins() as found:
+            run_block(block, text, str(page), namespace)
+        assert not (clearly and any(claimed)) or min(found, default=CLEAR) >= CLEAR, block.group(1)
+        claims += claimed
+    return list(zip(claims, printed, strict=True))
 
 
-def test_the_readme_with_a_small_model(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", WITH_MODEL, ids=lambda page: page.name)
+@pytest.mark.shared_states
+def test_pages_with_a_small_model(
+    page: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(demo, "default_model_folder", lambda: model_folder)
-    namespace, _ = run_readme()
-    assert isinstance(namespace["klee"].parse(), namespace["Painter"])
+    monkeypatch.chdir(tmp_path)
+    run_with_model(page, clearly=False)
 
 
 @pytest.mark.slow
-def test_the_readme_as_printed(gemma_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the model that it names; no printed word hangs on how a processor rounds."""
+@pytest.mark.parametrize("page", WITH_MODEL, ids=lambda page: page.name)
+@pytest.mark.shared_states
+def test_pages_as_printed(
+    page: Path, gemma_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the model that they name; no printed word hangs on how a processor rounds."""
     monkeypatch.setattr(demo, "default_model_folder", lambda: gemma_folder)
-    with margins() as found:
-        _, prints = run_readme()
-    assert prints
-    assert len(found) > 60
-    assert min(found) >= CLEAR
+    monkeypatch.chdir(tmp_path)
+    prints = run_with_model(page, clearly=True)
     for claim, printed in prints:
         want = claim.replace("…", "...")
         assert not claim or doctest.OutputChecker().check_output(want, printed, doctest.ELLIPSIS), printed
@@ -230,3 +316,16 @@ def test_blocks_share_a_namespace_and_know_their_lines() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         run("words\n```python\nx = 1\n\nx / 0\n```\n", "page", {})
     assert caught.traceback[-1].lineno + 1 == 5
+
+
+def test_the_model_of_the_examples_is_made_first() -> None:
+    """It ends a page, and errors know its lines all the same."""
+    namespace: dict[str, Any] = {}
+    model = "## The model of the examples\n```python\nmodel = 1\n```\n"
+    run(f"```python\ny = model + 1\n```\n```python\ny += 1\n```\n{model}", "page", namespace)
+    assert namespace["y"] == 3
+    with pytest.raises(NameError):
+        run(f"```python\ny = model\n```\n{model.replace('##', '#')}", "page", {})
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(model.replace("1", "1 / 0"), "page", {})
+    assert caught.traceback[-1].lineno + 1 == 3
