@@ -11,7 +11,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo core try wheel wheel-of-compiled-core exactness attacks test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next test-playground coverage types lint format manifests site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness attacks test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next test-pages test-playground coverage types lint format manifests site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -98,6 +98,10 @@ test-vllm: test-vllm-next $(CLIENTS:%=%/packages.stamp)
 
 test-vllm-next: $(VLLM)/tokamata.stamp $(VLLM_NEXT)/packages.stamp
 	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM_NEXT)/bin/python $(VLLM_PYTEST) tests/vllm/test_manager.py tests/vllm/test_peers.py
+
+# What the pages of docs/ print with the model that they name; `make test` has the README and the tutorial.
+test-pages: $(VENV)/test.stamp
+	TOKAMATA_ALL_PAGES=1 $(PYTEST) tests/test_docs.py -k as_printed
 
 # The page docs/playground in a Chromium, which is no part of `make test`.
 test-playground: $(VENV)/test.stamp

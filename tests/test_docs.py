@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import doctest
 import logging
+import os
 import re
 import shlex
 import shutil
@@ -187,8 +188,12 @@ def test_pages_with_a_small_model(
     run_with_model(page, clearly=False)
 
 
+# The others take minutes: `make test-pages` has them all.
+AS_PRINTED = WITH_MODEL if "TOKAMATA_ALL_PAGES" in os.environ else [README, DOCS / "tutorial.md"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_MODEL, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", AS_PRINTED, ids=lambda page: page.name)
 @pytest.mark.shared_states
 def test_pages_as_printed(
     page: Path, gemma_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
