@@ -25,6 +25,7 @@ from tokamata.decoding.results import (
     Clock,
     FinishReason,
     Generation,
+    Refusal,
     Step,
     Switch,
     Timing,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from tokamata.decoding.sampling import Sampler
     from tokamata.matching.matchers import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
+    from tokamata.values.growing_values import GrowingValue
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]
@@ -71,6 +73,7 @@ class Task(Generic[_T]):
         max_new_tokens: the budget.
         jump: whether to write certain tokens without the model.
         events: reports the values that close, or ``None``.
+        value: the value of the text as it grows.
         stop: the stop texts.
         recovery: what to do where the text cannot go on.
         records: whether to keep the choices, for the probabilities of fields.
@@ -86,6 +89,7 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
+    value: GrowingValue
     stop: tuple[str, ...]
     recovery: Recovery[_T]
     records: bool = False
@@ -145,7 +149,7 @@ class Row(Generic[_T]):
     ) -> None:
         self._task, self._vocabulary, self._tokenizer = task, task.vocabulary, tokenizer
         self._sampler, self._timing, self._pace = sampler, timing, pace
-        self.result: Generation[_T] | Abstention | None = None
+        self.result: Generation[_T] | Abstention | Refusal | None = None
         self.unread = list(task.prompt)
         self.matcher = task.matcher
         self._mask = allocate_mask(1, task.vocabulary.width)[0]
@@ -233,7 +237,17 @@ class Row(Generic[_T]):
             if isinstance(self.result, Generation) and self.result.stop_token is not None:
                 last = self.result.stop_token
             held, self._held = self._held, ""
-            yield Step(last, b"", held, 0.0)
+            yield Step(last, b"", held, 0.0, _text=(self._task.value, self._text.shown))
+
+    def settle(self, refusals: tuple[Refusal, ...]) -> None:
+        """End a text that was refused, and is not tried again; ``refusals``: of all tries, its own last.
+
+        Raises:
+            RefusedError: there is no policy.
+        """
+        with Clock(self._timing, "repair_seconds"):
+            left = self._pace.seconds_left()
+            self.result = self._task.recovery.settled(refusals[-1].generation, refusals, left)
 
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
@@ -433,7 +447,7 @@ class Row(Generic[_T]):
         """Go on with another matcher at the same place; the events so far are those of the one before."""
         self.matcher = matcher
         if self._controlled is not None:
-            self._controlled.events()
+            self._controlled._events_with_deltas()
 
     def _close(self, cause: Cause) -> Iterator[Step]:
         """Write the shortest completion, which needs no model."""
@@ -512,7 +526,9 @@ class Row(Generic[_T]):
             self._finish("stop")
         elif self.tokens_left == 0 or (self.matcher is not None and self.matcher.is_finished):
             text += self._text.end()
-        return Step(token, new, text, log_probability, jumped, events)
+        self._task.value.add(new)
+        source = self._task.value, self._text.shown
+        return Step(token, new, text, log_probability, jumped, events, _text=source)
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
@@ -522,10 +538,10 @@ class Row(Generic[_T]):
         return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
-        """The values that close with new bytes, and with the end of the text if nothing can follow."""
+        """The events of new bytes, and of the end of the text if nothing can follow."""
         controlled = self._controlled
         if controlled is not None:
-            return tuple(controlled.events())
+            return tuple(controlled._events_with_deltas())
         reader = self._task.events
         if reader is None:
             return ()

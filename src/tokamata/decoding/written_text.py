@@ -52,6 +52,11 @@ class WrittenText:
         return self._decoder.getstate()[0]
 
     @property
+    def shown(self) -> int:
+        """How many bytes were shown."""
+        return self._shown
+
+    @property
     def text(self) -> str:
         """What was shown."""
         return "".join(self._texts)

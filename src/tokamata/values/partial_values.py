@@ -19,7 +19,7 @@ from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.values.json_events import JsonTracker
 
-__all__ = ["PartialJson", "partial", "partial_value"]
+__all__ = ["PartialJson", "lenient", "partial", "partial_value"]
 
 
 def partial_value(text: str | bytes) -> Any:
@@ -124,7 +124,7 @@ def _name_of(made: Any) -> str:
 
 def _partial_type(given: Any, made: dict[type[Any], Any]) -> Any:
     """The type of values that may not be complete: ``None`` stands for what is no such value, or not yet."""
-    return _lenient(_inner_type(given, made))
+    return lenient(_inner_type(given, made))
 
 
 def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
@@ -139,7 +139,7 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
         return list[_partial_type(arguments[0], made)]  # type: ignore[misc]
     if origin is tuple and arguments:
         inner = tuple(_inner_type(one, made) for one in arguments if one is not ...)
-        return list[_lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
+        return list[lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
     if origin in (dict, Mapping) and arguments:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
@@ -147,7 +147,8 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
     return given
 
 
-def _lenient(given: Any) -> Any:
+def lenient(given: Any) -> Any:
+    """The type, with ``None`` for what is no such value."""
     from pydantic import ValidationError, WrapValidator
 
     def validated(value: Any, validate: Any) -> Any:
