@@ -573,6 +573,7 @@ BUILTIN_ERRORS = {
 ALLOWED = {
     ("automata/__init__.py", "AttributeError"): "the protocol of modules",
     ("decoding/value_probabilities/results.py", "KeyError"): "the protocol of mappings",
+    ("decoding/async_streams.py", "StopAsyncIteration"): "the protocol of asynchronous iterators",
     ("values/parts.py", "AttributeError"): "the protocol of attributes",
     ("values/parts.py", "IndexError"): "as re.Match has it",
     ("cli/main.py", "SystemExit"): "the end of a command",

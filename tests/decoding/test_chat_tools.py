@@ -94,6 +94,6 @@ def test_what_is_refused(chatting: Any, monkeypatch: pytest.MonkeyPatch) -> None
         call(CHAT, [nasty])
     without = TEMPLATE.replace("if tools", "if false")
     monkeypatch.setattr(chatting, "chat_template", without)
-    with pytest.raises(tk.GenerationError, match="leaves out the tools"):
+    with pytest.raises(tk.GenerationError, match="leaves out the tool 'weather'"):
         call(CHAT, [weather])
     assert model.prompts == []

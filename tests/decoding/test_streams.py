@@ -108,7 +108,18 @@ def test_a_text_without_values(tokenizer: Any) -> None:
 def test_a_text_that_was_held_back_for_a_stop_text(tokenizer: Any) -> None:
     model = Scripted(tokenizer, lambda prompt: "[1, 2]\n\nmore", "A: ")
     steps = tk.stream(model, tokenizer, "A: ", tk.regex(r"(?s:.*)"), stop="\n\nm")
-    assert [step.value for step in steps][-2:] == ["[1, 2]", "[1, 2]"]
+    written = list(steps)
+    assert written[-1].value == "[1, 2]"
+    assert steps.generation is not None
+    assert steps.generation.text == "[1, 2]"
+    # A stop text has no events, nor has what may be one.
+    told = "".join(event.value for step in written for event in step.events if event.is_delta)
+    assert told == "[1, 2]"
+    held = Scripted(tokenizer, lambda prompt: "a\n\n", "A: ")
+    steps = tk.stream(held, tokenizer, "A: ", tk.regex(r"(?s:.*)"), stop="\n\nm")
+    written = list(steps)
+    told = "".join(event.value for step in written for event in step.events if event.is_delta)
+    assert told == "".join(step.text for step in written) == written[-1].value == "a\n\n"
 
 
 def test_steps_pickle_with_their_values(tokenizer: Any) -> None:

@@ -87,7 +87,7 @@ class ChatEncoder:
             raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
         names = self._control_tokens
         if self._tools is not None:
-            self._check_tools(text, list(messages))
+            self._check_tools(text)
         # The template writes the special tokens.
         backend = getattr(tokenizer, "backend_tokenizer", None)
         options = {} if backend is None else {"return_offsets_mapping": True}
@@ -121,14 +121,15 @@ class ChatEncoder:
             self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **tools)
         )
 
-    def _check_tools(self, text: str, messages: Chat) -> None:
+    def _check_tools(self, text: str) -> None:
         """Refuse tools that the model would not see, or whose descriptions write control tokens."""
-        without = ChatEncoder(self._tokenizer, self._placeholders)
-        if text == without._rendered(messages):
-            raise GenerationError(
-                "the tokenizer's chat template leaves out the tools; describe them in a message, or use the "
-                "template for tools of this model"
-            )
+        for tool in self._tools or ():
+            name = tool["function"]["name"]
+            if name not in text:
+                raise GenerationError(
+                    f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a message, "
+                    "or set a template that shows tools"
+                )
         for name in self._control_tokens.values():
             if name in json.dumps(self._tools, ensure_ascii=False):
                 expected = "descriptions without control tokens, which only the chat template writes"

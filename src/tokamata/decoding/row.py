@@ -161,6 +161,7 @@ class Row(Generic[_T]):
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
+        self._read_by_events = 0  # bytes
         self._meets_bans = False  # whether a mask has allowed banned tokens
         self._jumped = 0
         self.drafter = drafter
@@ -237,7 +238,8 @@ class Row(Generic[_T]):
             if isinstance(self.result, Generation) and self.result.stop_token is not None:
                 last = self.result.stop_token
             held, self._held = self._held, ""
-            yield Step(last, b"", held, 0.0, _text=(self._task.value, self._text.shown))
+            source = self._task.value, self._text.shown
+            yield Step(last, b"", held, 0.0, events=self._shown_events(), _text=source)
 
     def settle(self, refusals: tuple[Refusal, ...]) -> None:
         """End a text that was refused, and is not tried again; ``refusals``: of all tries, its own last.
@@ -520,12 +522,15 @@ class Row(Generic[_T]):
         self.unread.append(token)
         self._jumped += jumped
         self._log_probability += log_probability
-        events = self._closed(new)
         text = self._text.add(new)
+        is_whole = self.matcher is not None and self.matcher.is_finished
         if self._text.stop_text is not None:
             self._finish("stop")
-        elif self.tokens_left == 0 or (self.matcher is not None and self.matcher.is_finished):
+        elif self.tokens_left == 0 or is_whole:
             text += self._text.end()
+        events = self._shown_events()
+        if is_whole and self._text.stop_text is None and self._controlled is None:
+            events += () if self._task.events is None else tuple(self._task.events.end())
         self._task.value.add(new)
         source = self._task.value, self._text.shown
         return Step(token, new, text, log_probability, jumped, events, _text=source)
@@ -537,16 +542,14 @@ class Row(Generic[_T]):
         more, is_whole = len(self._borders) - kept, end in (0, *self._borders[:kept][-1:])
         return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
 
-    def _closed(self, new: bytes) -> tuple[Event, ...]:
-        """The events of new bytes, and of the end of the text if nothing can follow."""
+    def _shown_events(self) -> tuple[Event, ...]:
+        """The events of what has been shown since the last call: what is held back may be a stop text."""
         controlled = self._controlled
         if controlled is not None:
             return tuple(controlled._events_with_deltas())
+        begin, self._read_by_events = self._read_by_events, self._text.shown
         reader = self._task.events
-        if reader is None:
-            return ()
-        is_whole = self.matcher is not None and self.matcher.is_finished
-        return (*reader.feed(new), *(reader.end() if is_whole else ()))
+        return () if reader is None else tuple(reader.feed(self._text.shown_since(begin)))
 
     @property
     def _controlled(self) -> Matcher | None:

@@ -436,8 +436,8 @@ def _growing_value(given: _Given) -> GrowingValue:
         return GrowingValue(is_json=False)
     constraint, _ = constraint_and_limits(given)
     call = getattr(constraint, "_kept_call", None)
-    of_type = call is not None and call.make is type_constraint
-    return GrowingValue(is_json(constraint._form), call.arguments[0] if of_type else None)
+    given_type = call.arguments[0] if call is not None and call.make is type_constraint else None
+    return GrowingValue(is_json(constraint._form), given_type)
 
 
 def _name_of(index: int, constraints: list[_Given]) -> str:

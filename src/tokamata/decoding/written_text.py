@@ -56,6 +56,10 @@ class WrittenText:
         """How many bytes were shown."""
         return self._shown
 
+    def shown_since(self, begin: int) -> bytes:
+        """The bytes that were shown, from the ``begin``-th on."""
+        return bytes(self._data[begin : self._shown])
+
     @property
     def text(self) -> str:
         """What was shown."""

@@ -43,6 +43,7 @@ class GrowingValue:
         self._is_json = is_json
         self._given = given
         self._text = bytearray()
+        self._end = 0  # up to where the tracker has read
         self._begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -56,15 +57,14 @@ class GrowingValue:
         """The value of the first ``end`` bytes; ``None``: there is none yet."""
         if not self._is_json:
             return self._text[:end].decode("utf-8", "ignore")
-        if end < self._read:
+        if end < self._end:
             self._begin()
         self._tracker.feed(self._text, end, [])
-        self._read = end
+        self._end = end
         return self._value(self._tracker.state)
 
     def _begin(self) -> None:
         self._tracker = JsonTracker(0, None)
-        self._read = 0
         self._levels: list[_Level] = []
         self._string = (-1, 0, "")  # the open one: its offset, and up to where it is decoded
         self._whole: list[Any] = []  # once it has closed
@@ -315,7 +315,7 @@ def _whole_type(given: Any) -> Any:
     if _is_model(given):
         return partial(given)
     if get_origin(given) is list and get_args(given):
-        element = _whole_type(get_args(given)[0])
+        element: Any = _whole_type(get_args(given)[0])
         return None if element is None else list[element]
     return None
 
