@@ -46,28 +46,31 @@ def answer(
     question: str,
     tools: Sequence[Callable[..., Any]],
     *,
-    turns: int = 4,
+    turns: int = 3,
+    max_new_tokens: int = 60,
     show: Callable[[str], object] = print,
 ) -> str:
-    """The answer to a question; in the last turn, the model cannot call a tool any more."""
+    """The answer to a question: the first turn is a call, and in the last one there is none."""
     by_name = {tool.__name__: tool for tool in tools}
     messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
     for turn in range(turns):
         is_last = turn + 1 == turns
-        writes: Any = tk.text_without(["<tool_call>"]) if is_last else tk.tool_calls(tools)
-        with tk.stream(model, tokenizer, messages, writes, tools=tools, max_new_tokens=200) as steps:
+        calls: Any = tk.tool_calls(tools, tool_choice="auto" if turn else "required", parallel=turn > 0)
+        writes = tk.text_without(["<tool_call>"]) if is_last else calls
+        settings = {"tools": tools, "max_new_tokens": max_new_tokens}
+        with tk.stream(model, tokenizer, messages, writes, **settings) as steps:
             for event in (event for step in steps for event in step.events):
                 if event.pointer.endswith("/name") and "/arguments" not in event.pointer:
                     show(f"calls {event.value} …")
         parts = [steps.generation.text] if is_last else steps.generation.parse()
-        calls = [part for part in parts if isinstance(part, tk.ToolCall)]
+        called = [part for part in parts if isinstance(part, tk.ToolCall)]
         text = "".join(part for part in parts if isinstance(part, str))
-        if not calls:
+        if not called:
             return text
-        functions = [{"name": call.name, "arguments": call.arguments} for call in calls]
+        functions = [{"name": call.name, "arguments": call.arguments} for call in called]
         told = [{"type": "function", "function": function} for function in functions]
         messages.append({"role": "assistant", "content": text, "tool_calls": told})
-        for call in calls:
+        for call in called:
             result = by_name[call.name](**call.arguments)
             show(f"{call.name}({call.arguments}) = {result}")
             messages.append({"role": "tool", "name": call.name, "content": str(result)})

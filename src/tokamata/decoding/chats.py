@@ -127,8 +127,8 @@ class ChatEncoder:
             name = tool["function"]["name"]
             if name not in text:
                 raise GenerationError(
-                    f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a message, "
-                    "or set a template that shows tools"
+                    f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a "
+                    "message, or set a template that shows tools"
                 )
         for name in self._control_tokens.values():
             if name in json.dumps(self._tools, ensure_ascii=False):
