@@ -131,10 +131,52 @@ def test_only_what_is_final_is_there() -> None:
     assert after('"kind": "ab"').kind == "ab"
     assert after("2026-01-02").on is None
     assert after('2026-01-02"').on == datetime.date(2026, 1, 2)
-    assert after('"K", ').either is None
+    assert after('"K", ').either is None  # Style or Painter
     assert type(after("1879}").either).__name__ == "PartialPainter"
     assert after('"text": "a').text == "a"
     assert growing.at(len(text)).text == "ab"
+
+
+class Say(pydantic.BaseModel):
+    act: Literal["say"]
+    text: str
+
+
+class Find(pydantic.BaseModel):
+    act: Literal["find", "seek"]
+    words: list[str]
+    how: Say | None = None
+
+
+class Plan(pydantic.BaseModel):
+    first: Say | Find
+    rest: list[Say | Find | str] | None = None
+
+
+def test_one_of_several_models_is_there_once_a_literal_says_which() -> None:
+    text = (
+        '{"first": {"act": "seek", "words": ["a", "bc"]}, "rest": [{"act": "say", "text": "hel"}, "x", '
+        '{"text": "abc", "act": "say"}]}'
+    )
+    growing = GrowingValue(True, Plan)
+    growing.add(text.encode())
+
+    def after(beginning: str) -> Any:
+        return growing.at(text.index(beginning) + len(beginning))
+
+    assert after('"seek').first is None
+    assert type(after('"seek"').first).__name__ == "PartialFind"
+    assert after('["a", "b').first.words == ["a", "b"]
+    assert after('"hel').rest[0].text == "hel"
+    assert after('"x"').rest[1] == "x"
+    assert len(after('"abc"').rest) == 2
+    assert after('"abc", "act": "say"').rest[2].text == "abc"
+    whole = tk.partial(Plan).model_validate(json.loads(text))
+    assert growing.at(len(text)) == whole
+    for end in range(len(text)):
+        value = growing.at(end)
+        for one, other in zip((value and value.rest) or [], whole.rest, strict=False):
+            assert type(one) is type(other)
 
 
 def test_lists_of_models_and_other_types() -> None:

@@ -13,19 +13,18 @@ validated once for each container around it, and each reading copies the referen
 and the string that is open.
 
 A value depends on the text alone, not on how it was cut into tokens.  It has what no later byte can change: a
-number, a date or a ``Literal`` when it has ended, and a union of models when it has closed; a ``str`` as far
-as it goes.
+number, a date or a ``Literal`` when it has ended; a ``str`` as far as it goes; one of several models once a
+``Literal`` says which.
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from tokamata.values.json_events import JsonState, JsonTracker, decoded, open_literal
-from tokamata.values.partial_values import lenient, partial
+from tokamata.values.partial_values import lenient, may_be, options_of, partial
 
 __all__ = ["GrowingValue"]
 
@@ -130,13 +129,16 @@ class _Level:
 
     Attributes:
         start: the offset of its first byte.
-        plan: how its members are typed; ``None``: it has no value before it closes.
+        plan: how its members are typed; ``None``: it has no value yet.
         name: the name or the number of the next member, or of the one that is open.
     """
 
     def __init__(self, start: int, is_object: bool, plan: _Plan | None) -> None:
         self.start = start
         self.plan = plan if plan is not None and plan.is_object in (is_object, None) else None
+        self._choice, self._given = None, {}  # the members before it is known which model they are of
+        if isinstance(self.plan, _Choice):
+            self._choice, self.plan = self.plan, self.plan.chosen({})
         self.name: str | int = ""
         self._members: dict[str, Any] | list[Any] = {} if is_object else []
         self._seen: tuple[Any, ...] | None = None
@@ -148,8 +150,12 @@ class _Level:
         while link is not self._seen and link is not None:
             link, member, value = link
             new.append((member, value))
+        new.reverse()
+        if self._choice is not None and self.plan is None:
+            self._given.update(new)
+            self.plan, new = self._choice.chosen(self._given), list(self._given.items())
         if self.plan is not None:
-            for member, value in reversed(new):
+            for member, value in new:
                 self._add(self._members, member, self.plan.typed(member, value))
         self._seen, self.name = members, name
 
@@ -236,6 +242,7 @@ class _Fields(_Plan):
         for name, field in model.model_fields.items():
             self._names[field.validation_alias or name] = name
         self._types = {name: field.annotation for name, field in model.model_fields.items()}
+        self._takes_str = {name for name, given in self._types.items() if _takes_str(given)}
         self._adapters: dict[str, Callable[[Any], Any]] = {}
         self._plans: dict[str, _Plan | None] = {}
 
@@ -248,8 +255,7 @@ class _Fields(_Plan):
         return self._adapters[field](value)
 
     def takes_str(self, name: str | int) -> bool:
-        field = self._names.get(str(name))
-        return field is not None and _takes_str(self._types[field])
+        return self._names.get(str(name)) in self._takes_str
 
     def within(self, name: str | int) -> _Plan | None:
         field = self._names.get(str(name))
@@ -264,6 +270,20 @@ class _Fields(_Plan):
         return self._model.model_construct(**fields)
 
 
+class _Choice(_Plan):
+    """One of several models, or of a model and scalars."""
+
+    is_object = True
+
+    def __init__(self, models: list[Any]) -> None:
+        self._models = models
+
+    def chosen(self, members: dict[str, Any]) -> _Plan | None:
+        """The plan of the only model that some members do not contradict; ``None``: there are more."""
+        fitting = [one for one in self._models if may_be(one, members)]
+        return _plan_of_model(fitting[0]) if len(fitting) == 1 else None
+
+
 @lru_cache(maxsize=256)
 def _plan_of_model(model: Any) -> _Plan | None:
     """``None`` where a field is not the member of one name."""
@@ -273,9 +293,11 @@ def _plan_of_model(model: Any) -> _Plan | None:
 
 def _plan_of(given: Any) -> _Plan | None:
     """The plan of a type of partial values; ``None``: it has no value before it closes."""
-    options = _options(given)
+    options = options_of(given)
     if len(options) != 1:
-        return None
+        models = [one for one in options if _is_model(one)]
+        others = [one for one in options if not _is_model(one)]
+        return _Choice(models) if models and all(map(_is_scalar, others)) else None
     kind, arguments = get_origin(options[0]) or options[0], get_args(options[0])
     if kind is Any or (kind in (list, dict) and not arguments):
         return _PLAIN
@@ -288,18 +310,13 @@ def _plan_of(given: Any) -> _Plan | None:
     return None
 
 
+def _is_scalar(given: Any) -> bool:
+    return given in (str, int, float, bool) or get_origin(given) is Literal
+
+
 def _takes_str(given: Any) -> bool:
     """Whether any ``str`` is a value of a type."""
-    return any(one in (str, Any) for one in _options(given))
-
-
-def _options(given: Any) -> list[Any]:
-    """The alternatives of a type, without annotations and ``None``."""
-    while get_origin(given) is Annotated:
-        given = get_args(given)[0]
-    if get_origin(given) in (Union, types.UnionType):
-        return [one for each in get_args(given) if each is not type(None) for one in _options(each)]
-    return [given]
+    return any(one in (str, Any) for one in options_of(given))
 
 
 def _is_model(given: Any) -> bool:
