@@ -136,9 +136,10 @@ class _Level:
     def __init__(self, start: int, is_object: bool, plan: _Plan | None) -> None:
         self.start = start
         self.plan = plan if plan is not None and plan.is_object in (is_object, None) else None
-        self._choice, self._given = None, {}  # the members before it is known which model they are of
-        if isinstance(self.plan, _Choice):
-            self._choice, self.plan = self.plan, self.plan.chosen({})
+        self._choice = self.plan if isinstance(self.plan, _Choice) else None
+        self._given: dict[str, Any] = {}  # the members before it is known which model they are of
+        if self._choice is not None:
+            self.plan = self._choice.chosen({})
         self.name: str | int = ""
         self._members: dict[str, Any] | list[Any] = {} if is_object else []
         self._seen: tuple[Any, ...] | None = None

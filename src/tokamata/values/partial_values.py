@@ -145,9 +145,9 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
     if origin in (dict, Mapping) and arguments:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
-        inner = Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
+        union: Any = Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
         models = [one for one in options_of(given) if isinstance(one, type) and issubclass(one, BaseModel)]
-        return inner if len(models) < 2 else _chosen(inner, models, made)
+        return union if len(models) < 2 else _chosen(union, models, made)
     return given
 
 
