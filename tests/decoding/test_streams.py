@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pickle
 import threading
-import time
 from typing import Any, Literal
 
 import pytest
@@ -234,8 +233,9 @@ def test_a_cancelled_task_ends_the_work(tokenizer: Any) -> None:
 
     asyncio.run(main())
     assert len(model.threads) == 3
-    time.sleep(0.05)
-    assert not [one for one in threading.enumerate() if one.ident in model.threads and one.is_alive()]
+    for thread in [one for one in threading.enumerate() if one.ident in model.threads]:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
 
 
 def test_closing_waits_for_the_model(tokenizer: Any) -> None:
