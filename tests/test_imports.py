@@ -29,9 +29,9 @@ INNER_ROOMS = {
         *("patterns", "schemas", "templates", "constraints", "machines"),
         *("vocabularies", "tokenizations", "decoding", "texts"),
     ],
-    "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
+    "resources": ["logs", "limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
     "calls": ["schema_places", "arguments", "keywords", "recipes", "equal_calls"],
-    "display": ["texts", "html"],
+    "display": ["texts", "html", "progress"],
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "growing_values"),
@@ -98,6 +98,7 @@ INNER_ROOMS = {
 # Files that know fewer rooms than those below their own.
 KNOWN_ROOMS = {
     "resources.locks": set(),
+    "resources.logs": set(),
     "resources.memo": set(),
     "calls.arguments": {"errors"},
     "calls.keywords": {"errors"},
@@ -105,6 +106,7 @@ KNOWN_ROOMS = {
     "calls.schema_places": {"errors"},
     "display.texts": set(),
     "display.html": set(),
+    "display.progress": set(),
     "matching.explanation": {"display"},
     "matching.mask_reports": set(),
     "matching.masks": {"errors", "calls"},

@@ -10,7 +10,7 @@ A model that wants to write an instance of a schema of MaskBench takes a fixed t
    instance's canonical spelling, a validator that refuses every second value.  A text is *completed* if it is
    a generation, *unsafe* if the constraint does not accept it.
 2. **Deadlines.** With ``finish`` each text is to be accepted by the judge and late by one call at most; with
-   ``abstain`` the share that is not finished in time.
+   ``abstain`` the share of short texts that is not finished in time.
 3. **Phases.** Where the time of a text goes.
 4. **Growth.** Steps of the loop without a model, by states of a regular expression and by depth of JSON.
 
@@ -42,6 +42,7 @@ from benchmarks.safe_loop.models import Fault, Writer, filtered, not_numbers, so
 _CALL_SECONDS = 0.004
 _DEADLINES_MS = (5, 10, 20, 40, 80, 160)
 _BUDGET = 200
+_SHORT = 24  # tokens of a text that ends within the longest deadline
 _PROMPT = [791, 311]
 _STOP = "<|end_of_text|>"
 
@@ -62,15 +63,17 @@ def measure(options: Namespace, work: Path) -> Report:
     """All tables."""
     known = load_known("llama-3.1", options.tokenizers, work)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(known.path), eos_token=_STOP)
-    cases = _cases(options, tokenizer, options.count or (4 if options.quick else 60))
+    count = options.count or (4 if options.quick else 60)
+    cases, short = (_cases(options, tokenizer, count, most) for most in (_BUDGET // 2, _SHORT))
     report = Report(environment.describe())
     _causes(report, cases, tokenizer)
-    _deadlines(report, cases, tokenizer, (10, 80) if options.quick else _DEADLINES_MS)
+    _deadlines(report, cases, short, tokenizer, (10, 80) if options.quick else _DEADLINES_MS)
     _growth(report, tokenizer, 1_000 if options.quick else 50_000, 100 if options.quick else 10_000)
     return report
 
 
-def _cases(options: Namespace, tokenizer: Any, count: int) -> list[Case]:
+def _cases(options: Namespace, tokenizer: Any, count: int, most: int) -> list[Case]:
+    """So many cases, whose texts have fewer than ``most`` tokens."""
     instances = load(options.schemas, is_training=False)
     random.Random(f"{options.seed} safe loop").shuffle(instances)
     cases: list[Case] = []
@@ -85,7 +88,7 @@ def _cases(options: Namespace, tokenizer: Any, count: int) -> list[Case]:
         except tk.TokamataError:
             continue
         tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-        if len(tokens) < _BUDGET // 2:
+        if len(tokens) < most:
             cases.append(Case(constraint, tokens))
     return cases
 
@@ -208,22 +211,24 @@ def _phases(
     }
 
 
-def _deadlines(report: Report, cases: list[Case], tokenizer: Any, deadlines_ms: tuple[int, ...]) -> None:
+def _deadlines(
+    report: Report, cases: list[Case], short: list[Case], tokenizer: Any, deadlines_ms: tuple[int, ...]
+) -> None:
     rows, late_ms, valid = [], [], 0
-    for case in cases:  # what is made once for a constraint
+    for case in (*cases, *short):  # what is made once for a constraint
         _written(case, tokenizer, 0, sound)
     for deadline_ms in deadlines_ms:
         finished: list[Any] = []
         abstained, late = 0, []
-        for seed, case in _shown(cases, f"{deadline_ms} ms"):
+        timed: dict[str, Any] = {"deadline_seconds": deadline_ms / 1e3}
+        for seed, case in _shown(cases, f"{deadline_ms} ms, finish"):
             begin = time.perf_counter()
-            result = _written(case, tokenizer, seed, sound, _CALL_SECONDS, deadline_seconds=deadline_ms / 1e3)
+            result = _written(case, tokenizer, seed, sound, _CALL_SECONDS, **timed)
             late.append(1e3 * (time.perf_counter() - begin) - deadline_ms)
             finished.append(isinstance(result, tk.Generation) and case.constraint.accepts(result.text))
-            policy = tk.Policy(on_deadline="abstain")
-            other = _written(
-                case, tokenizer, seed, sound, _CALL_SECONDS, deadline_seconds=deadline_ms / 1e3, policy=policy
-            )
+        policy = tk.Policy(on_deadline="abstain")
+        for seed, case in _shown(short, f"{deadline_ms} ms, abstain"):
+            other = _written(case, tokenizer, seed, sound, _CALL_SECONDS, policy=policy, greedy=True, **timed)
             abstained += isinstance(other, tk.Abstention)
         late_ms += late
         valid += sum(finished)
@@ -234,10 +239,15 @@ def _deadlines(report: Report, cases: list[Case], tokenizer: Any, deadlines_ms: 
                 "finish: late by, p50": float(np.median(late)),
                 "p99": float(np.percentile(late, 99, method="inverted_cdf")),
                 "largest": max(late),
-                "abstain: abstained %": 100 * abstained / len(cases),
+                "abstain: abstained %": 100 * abstained / len(short),
             }
         )
-    notes = [f"A call of the model takes {1e3 * _CALL_SECONDS:g} ms; a negative figure is not late."]
+    lengths = sorted(len(case.tokens) for case in short)
+    notes = [
+        f"A call of the model takes {1e3 * _CALL_SECONDS:g} ms; a negative figure is not late.",
+        f"Abstain: {len(short)} texts of {lengths[0]} to {lengths[-1]} tokens, median "
+        f"{lengths[len(lengths) // 2]}; greedy.",
+    ]
     report.add("Deadlines", rows, notes)
     share = 100 * valid / (len(cases) * len(deadlines_ms))
     report.targets.append(Target("accepted by the deadline", share, 100, "%", at_least=True))

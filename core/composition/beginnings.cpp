@@ -4,7 +4,7 @@
 
 namespace tokamata {
 
-// Parts first: they are asked for next, and others share them.
+// Parts first: the next questions are about them, and others share them.
 ByteSet Beginnings::of(ExpressionId expression) {
   if (const ByteSet* const known = this->known(expression)) return *known;
   std::vector<ExpressionId> open{expression};

@@ -70,7 +70,7 @@ const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId
   return known_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
-// That of a date is 97 kB, and is asked for at every node where the date may begin.
+// That of a date is 97 kB, and is wanted at every node where the date may begin.
 std::string_view Segments::structure(ExpressionId body) {
   constexpr std::size_t kMostBytes = 1 << 18;
   if (const auto known = structures_.find(body.value); known != structures_.end()) return known->second;

@@ -222,7 +222,7 @@ MadeMask Matcher::some_mask_at(const Place& place, TokenCount left, const Deadli
   VerifiedTokens verified(vocabulary.words());
   UnfinishedMasks& unfinished = states().unfinished_;
   const std::uint64_t key = hash_of(place);
-  const bool is_kept = !at_least_;  // others are made anew for each number of tokens
+  const bool is_kept = !at_least_;  // others are recomputed for each number of tokens
   const Deadline extended = is_kept ? unfinished.extended(key, deadline) : deadline;
   const auto time_left = [&] { return extended.at - Deadline::Clock::now(); };
   const auto is_over = [](const LimitExceeded& error) { return error.limit == "deadline_seconds"; };

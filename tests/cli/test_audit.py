@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,10 +51,28 @@ def test_errors_are_shown_with_witnesses(wrong: None, model_folder: Path) -> Non
     assert "masks compared" in result.stdout
 
 
+def test_errors_in_one_line(wrong: None, here: None, model_folder: Path) -> None:
+    options = ("-v", model_folder, "--seconds", "0.6", "--summary")
+    result = call("-e", "xgrammar", "-s", SMALL, *options, columns=40)
+    assert result.exit_code == 1, result.output
+    pattern = (
+        r"✗ xgrammar \S+: \d+ × accepts an invalid instance; [\d,]+ texts, [\d,]+ masks compared with .*\n"
+    )
+    assert re.fullmatch(pattern, result.stdout)
+    both = call("-e", "xgrammar", "-s", SMALL, *options, "--json")
+    assert both.exit_code == 2
+    assert "give one of them" in both.stderr
+
+
 def test_errors_as_json(wrong: None, here: None, model_folder: Path) -> None:
     result = call("-e", "xgrammar", "-s", SMALL, "-v", model_folder, "--seconds", "0.6", "--json")
     assert result.exit_code == 1, result.output
     found = json.loads(result.stdout)
+    assert list(found) == [
+        *("engine", "reference", "refused", "reference_refused", "judge_refused", "compile_seconds"),
+        *("seconds", "texts", "masks", "refused_bits", "allowed_bits", "judged", "findings", "differences"),
+        *("unjudged", "examples", "reference_findings", "is_interrupted"),
+    ]
     assert found["engine"].startswith("xgrammar ")
     assert found["masks"] > 0
     [first, *_] = found["findings"]
@@ -66,6 +85,10 @@ def test_no_error(here: None, model_folder: Path) -> None:
     result = call("-e", "tokamata", "-s", SMALL, "-v", model_folder, "--seconds", "0.4")
     assert result.exit_code == 0, result.output
     assert "no error found" in result.stdout
+    short = call("-e", "tokamata", "-s", SMALL, "-v", model_folder, "--seconds", "0.4", "--summary", "-q")
+    assert (short.exit_code, short.stderr) == (0, "")
+    pattern = r"✓ tokamata \S+: no error found; [\d,]+ texts, [\d,]+ masks compared with .*\n"
+    assert re.fullmatch(pattern, short.stdout)
 
 
 def test_usage(here: None, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +126,14 @@ def test_control_c_shows_what_was_found(
 def test_a_refused_schema(here: None, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(engines.ENGINES, "xgrammar", KnownEngine("numpy", {}, wrong_engines.Refuses))
     result = call("-e", "xgrammar", "-s", SMALL, "-v", model_folder)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 2, result.output  # nothing can be said
     assert "no such keyword" in result.stdout
+    short = call("-e", "xgrammar", "-s", SMALL, "-v", model_folder, "--summary", "--quiet")
+    assert (short.exit_code, short.stderr) == (2, "")
+    assert re.fullmatch(
+        r"\? xgrammar \S+: the schema is refused: .*no such keyword.*; 0 texts, 0 masks compared with .*\n",
+        short.stdout,
+    )
 
 
 def test_peers_are_imported_by_their_processes_alone() -> None:

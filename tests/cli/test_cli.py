@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -19,6 +22,7 @@ from tokamata.cli import generate as generate_command
 from tokamata.cli.app import app
 from tokamata.cli.console import Screen
 from tokamata.display.texts import shown_bytes, shown_text
+from tokamata.matching.masks import allowed_tokens
 
 WORDS = r"(one|two|the)( (one|two|the)){2,5}"
 
@@ -365,19 +369,27 @@ def test_foreign_tokens_are_told(byte_folder: Path) -> None:
     assert foreign_tokens(tokenizer, vocabulary, [ab], [c, ab]) == {0}
 
 
-def test_compare_marks_foreign_tokens(model_folder: Path) -> None:
-    compared = in_colour("generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1", "--compare")
-    assert compared.exit_code == 0, compared.output
-    assert "not canonical" in plain(compared.stdout)
+def struck(result: Result) -> list[str]:
+    """The texts that the last frame of a comparison strikes through."""
+    return re.findall(r"\x1b\[[0-9;]*(?<![0-9])9;[0-9;]*m([^\x1b]*)", last_frame(result))
+
+
+def test_compare_strikes_what_the_mask_refuses_and_nothing_else(model_folder: Path) -> None:
+    command = ("generate", "-p", "x", "-m", model_folder, "--compare", "--max-new-tokens", "12")
+    for seed in ("1", "2"):  # the first token of the second text has nothing to show
+        compared = in_colour(*command, "-r", WORDS, "--seed", seed, columns=240)
+        assert compared.exit_code == 0, compared.output
+        assert re.search(r"[1-9] not canonical", plain(compared.stdout))  # of the text that is accepted
+        free = plain(last_frame(compared)).splitlines()[1].split("│")[1].strip()
+        assert struck(compared) == [free[0]]  # no word begins so
 
 
 @pytest.mark.parametrize(
     ("arguments", "meant"),
     [
-        (["mask", "-r", "a", "--text", "a", "--model", "x"], "--vocabulary"),
-        (["mask", "-r", "a", "--text", "a", "-m", "x"], "--vocabulary"),
+        (["audit", "-e", "tokamata", "-s", "true", "--model", "x"], "--vocabulary"),
+        (["audit", "-e", "tokamata", "-s", "true", "-m", "x"], "--vocabulary"),
         (["mask", "-r", "a", "--text", "a", "--vocabulry", "x"], "--vocabulary"),
-        (["generate", "-r", "a", "-p", "x", "--vocabulary", "x"], "--model"),
     ],
 )
 def test_an_option_of_another_command(arguments: list[str], meant: str) -> None:
@@ -386,15 +398,183 @@ def test_an_option_of_another_command(arguments: list[str], meant: str) -> None:
     assert f"(Possible options: {meant})" in result.output
 
 
-def test_mask_without_the_default_model_names_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(("mask", "--text", "a"), "--vocabulary"), (("generate", "--prompt", "a"), "--model")],
+)
+def test_without_the_default_model_an_option_is_named(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], option: str
+) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
-    result = call("mask", "--regex", "a", "--text", "a", columns=400)
+    result = call(*command, "--regex", "a", columns=400)
     assert result.exit_code == 2
-    assert "--vocabulary" in result.output
+    assert f"pass {option} with" in result.output
     assert "tokamata[demo]" in result.output
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+def test_prompts_of_standard_input_and_of_files(model_folder: Path, tmp_path: Path, ending: str) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_bytes(f"the one{ending}".encode())
+    command = ["generate", "-r", WORDS, "-m", str(model_folder), "--json", "--quiet"]
+    direct, piped, read = (
+        CliRunner().invoke(app, [*command, *options], input=file.read_bytes())
+        for options in (("-p", "the one"), ("-p", "-"), ("--prompt-file", str(file)))
+    )
+    assert direct.exit_code == piped.exit_code == read.exit_code == 0, direct.output
+    expected = json.loads(direct.stdout)["prompt_tokens"]
+    assert json.loads(piped.stdout)["prompt_tokens"] == expected
+    assert json.loads(read.stdout)["prompt_tokens"] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "what"),
+    [
+        ((), b"", "one of --prompt and --prompt-file says what the model goes on from; there is neither"),
+        (("-p", "x", "--prompt-file", "y"), b"", "there is both"),
+        (("-p", "-"), b"a\xff", "the prompt of standard input is not UTF-8: byte 1 is wrong"),
+        (("--prompt-file", "/nowhere"), b"", "'/nowhere' cannot be read: No such file or directory"),
+    ],
+)
+def test_prompts_that_cannot_be_read(options: tuple[str, ...], data: bytes, what: str) -> None:
+    command = ["generate", "-r", "a", "-m", "/nowhere", *options]
+    result = CliRunner().invoke(app, command, input=data, env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert what in result.stderr
+    assert result.stdout == ""
+
+
+def test_generate_in_json(model_folder: Path) -> None:
+    vocabulary = tk.Vocabulary.load(model_folder)
+    command = ("generate", "-r", "the one [0-9]{2}", "-p", "x", "-m", model_folder, "--seed", "1")
+    result = call(*command, "--json", "--quiet")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    text_keys = [
+        *("text", "matches", "finish_reason", "tokens", "stop_token", "log_probability", "prompt_tokens"),
+        *("healed", "jumped", "timing"),
+    ]
+    assert list(found) == [*text_keys, "refused", "steps", "without"]
+    assert found["text"] + "\n" == call(*command).stdout
+    assert b"".join(vocabulary[token] or b"" for token in found["tokens"]).decode() == found["text"]
+    assert (found["matches"], found["refused"], found["steps"], found["without"]) == (True, None, None, None)
+    whole = json.loads(call(*command, "--json", "--why", "--compare").stdout)
+    assert [step["token"] for step in whole["steps"]] == whole["tokens"] == found["tokens"]
+    assert all(0 < step["legal_mass"] <= 1 for step in whole["steps"])
+    assert list(whole["without"]) == text_keys
+    assert whole["without"]["matches"] is False
+
+
+def test_quiet_leaves_the_result_alone(model_folder: Path) -> None:
+    for command in (
+        ("generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1"),
+        ("mask", "-r", WORDS, "-t", "one", "-v", model_folder),
+    ):
+        loud, quiet = call(*command), call(*command, "--quiet")
+        assert quiet.exit_code == loud.exit_code == 0
+        assert quiet.stdout == loud.stdout
+        assert loud.stderr != quiet.stderr == ""
+        assert in_colour(*command).stderr != in_colour(*command, "--quiet").stderr == ""  # no bar either
+    failed = call("mask", "-r", "(", "-v", model_folder, "-q")
+    assert failed.exit_code == 2
+    assert "PatternSyntaxError" in failed.stderr
+
+
+def test_mask_in_one_line(model_folder: Path) -> None:
+    def line(text: str) -> tuple[int, str]:
+        result = call("mask", "-r", "one [0-9]+", "-t", text, "-v", model_folder, "--summary", columns=30)
+        return result.exit_code, result.stdout
+
+    code, taken = line("one ")
+    assert code == 0
+    assert re.fullmatch(r"✓ taken so far, 2 tokens; \d+ tokens may follow\n", taken)
+    code, accepted = line("one 12")
+    assert code == 0
+    assert re.fullmatch(r"✓ accepted, 3 tokens; \d+ tokens may follow\n", accepted)
+    code, refused = line("one twelve")
+    assert code == 1
+    assert re.fullmatch(r"✗ refused at token 3 of \d+: token \d+ \(b'tw'\) is refused: .*'0'–'9'\n", refused)
+
+
+def test_mask_in_json(model_folder: Path) -> None:
+    vocabulary = tk.Vocabulary.load(model_folder)
+    command = ("mask", "-r", "one [0-9]+", "-v", model_folder, "--json", "--quiet")
+    result = call(*command, "-t", "one 12")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    assert list(found) == [
+        *("taken", "accepted", "width", "tokens", "positions", "refusal", "allowed", "shortest_completion"),
+    ]
+    assert (found["taken"], found["accepted"], found["refusal"]) == (True, True, None)
+    assert [one["text"] for one in found["tokens"]] == ["one", " ", "12"]
+    matcher = tk.regex("one [0-9]+").compile(vocabulary).matcher()
+    for one, position in zip(found["tokens"], found["positions"][:-1], strict=True):
+        assert position["allowed"] == len(allowed_tokens(matcher.mask))
+        assert (position["forced"], position["mask"]) == (matcher.forced_text().decode(), None)
+        assert matcher.advance(one["token"])
+    assert found["allowed"] == allowed_tokens(matcher.mask).tolist()
+    refused = call(*command, "-t", "one twelve", "--why")
+    assert refused.exit_code == 1
+    found = json.loads(refused.stdout)
+    assert (found["taken"], found["accepted"]) == (False, False)
+    assert list(found["refusal"]) == ["index", "token", "offset", "rule", "says"]
+    assert (found["refusal"]["index"], found["refusal"]["offset"], found["refusal"]["rule"]) == (2, 0, "byte")
+    assert all(position["mask"]["seconds"] >= 0 for position in found["positions"])
+    both = call(*command, "--summary")
+    assert both.exit_code == 2
+    assert "give one of them" in both.stderr
+
+
+def test_both_commands_take_a_model_and_a_vocabulary(
+    model_folder: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    by_model = call("mask", "-r", "one", "-m", model_folder)
+    assert by_model.exit_code == 0, by_model.output
+    assert by_model.stdout == call("mask", "-r", "one", "-v", model_folder).stdout
+    both = call("mask", "-r", "one", "-m", "/nowhere", "-v", model_folder)
+    assert both.stdout == by_model.stdout
+    alone = tmp_path / "model"
+    alone.mkdir()
+    for file in model_folder.iterdir():
+        if not file.name.startswith(("tokenizer", "special_tokens")):
+            (alone / file.name).write_bytes(file.read_bytes())
+    command = ("generate", "-r", WORDS, "-p", "x", "--seed", "1", "-m")
+    assert "holds no tokenizer" in call(*command, alone, columns=400).stderr
+    expected = call(*command, model_folder).stdout
+    for source in (model_folder, model_folder / "tokenizer.json"):
+        result = call(*command, alone, "-v", source)
+        assert result.exit_code == 0, result.output
+        assert result.stdout == expected
+    wrong = call(*command, model_folder, "-v", __file__, columns=200)
+    assert wrong.exit_code == 2
+    assert "is not a tokenizer.json" in wrong.stderr
+
+
+def test_names_that_transformers_resolves(model_folder: Path, tmp_path: Path) -> None:
+    """From the cache of the Hub, laid out by hand: no network is needed."""
+    folder = tmp_path / "models--someone--small"
+    (folder / "refs").mkdir(parents=True)
+    (folder / "refs" / "main").write_text("0" * 40)
+    shutil.copytree(model_folder, folder / "snapshots" / ("0" * 40))
+    env = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "COLUMNS": "200"}
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tokamata", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+    by_name = run("generate", "-r", WORDS, "-p", "x", "--seed", "1", "-m", "someone/small")
+    assert by_name.returncode == 0, by_name.stderr
+    by_folder = call("generate", "-r", WORDS, "-p", "x", "--seed", "1", "-m", model_folder)
+    assert by_name.stdout == by_folder.stdout
+    mask = run("mask", "-r", "one", "-t", "one", "-m", "someone/small", "--summary", "--quiet")
+    assert (mask.returncode, mask.stderr) == (0, "")
+    assert re.fullmatch(r"✓ accepted, 1 token; 1 token may follow\n", mask.stdout)
+    unknown = run("generate", "-r", "a", "-p", "x", "-m", "someone/else")
+    assert unknown.returncode == 2
+    assert "someone/else is neither a folder nor the name of a tokenizer" in unknown.stderr
 
 
 def test_slips_in_a_schema_are_shown() -> None:

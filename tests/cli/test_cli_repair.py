@@ -56,7 +56,7 @@ def written(path: str, text: str | bytes) -> Path:
 @pytest.mark.parametrize("inputs", [(), ("-",)])
 def test_standard_input_to_standard_output(inputs: tuple[str, ...]) -> None:
     result = call(*inputs, text='{"a": [1, 2')
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert result.stdout == '{"a": [1, 2]}'
     assert "standard input: repaired, 1 edit, cost 80, proven optimal" in result.stderr
     assert '{"a": [1, 2{+]}+}' in result.stderr
@@ -85,7 +85,7 @@ def test_valid_json_comes_back_byte_for_byte(text: str) -> None:
 )
 def test_constraints(options: tuple[str | Path, ...], broken: str, repaired: str) -> None:
     result = call(*options, text=broken)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert result.stdout == repaired or re.fullmatch(repaired, result.stdout)
     assert "proven optimal" in result.stderr
     again = call(*options, text=result.stdout)
@@ -103,7 +103,7 @@ def test_types_show_their_value_and_validators_may_refuse_it() -> None:
     painter = f"{EXAMPLES / 'painter.py'}:Painter"
     broken = '{"name": "Paul Klee", "born": "1879-12-18", "style": "cubism", "died": null'
     result = call("--type", painter, text=broken)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert result.stdout == broken + "}"
     assert "style=<Style.CUBISM: 'cubism'>" in result.stderr
     written(
@@ -117,21 +117,31 @@ def test_types_show_their_value_and_validators_may_refuse_it() -> None:
     assert "ValueError: never right" in refused.stderr
 
 
+def test_a_line_break_at_the_end_of_json_belongs_to_the_file() -> None:
+    for ending in ("\n", "\r\n"):
+        for broken, repaired in (("[1,2", "[1,2]"), ('{"a": "b', '{"a": "b"}'), ("[1]", "[1]")):
+            result = call(text=f"{broken}{ending}".encode())
+            assert (result.exit_code, result.stdout_bytes) == (0, f"{repaired}{ending}".encode())
+            assert call(text=broken).stdout == repaired
+    result = call("--schema", '{"type": "integer"}', text='"12"\n\n')
+    assert result.stdout == "12\n\n"
+
+
 def test_a_line_break_that_no_text_ends_with_belongs_to_the_file() -> None:
     for ending in ("\n", "\r\n"):
         same = call("--regex", r"\d{4}", text=f"2026{ending}".encode())
         assert (same.exit_code, same.stdout_bytes) == (0, f"2026{ending}".encode())
         changed = call("--regex", r"\d{4}", text=f"20x26{ending}".encode())
-        assert (changed.exit_code, changed.stdout_bytes) == (1, f"2026{ending}".encode())
+        assert (changed.exit_code, changed.stdout_bytes) == (0, f"2026{ending}".encode())
     needed = call("--regex", r"(\d{4}\n)+", text="2026\n20x26\n")
-    assert (needed.exit_code, needed.stdout) == (1, "2026\n2026\n")
+    assert (needed.exit_code, needed.stdout) == (0, "2026\n2026\n")
     missing = call("--regex", r"(\d{4}\n)+", text="2026")
-    assert (missing.exit_code, missing.stdout) == (1, "2026\n")
+    assert (missing.exit_code, missing.stdout) == (0, "2026\n")
 
 
 def test_bytes_that_are_no_text() -> None:
     result = call(text=b'["a\xff\x1b[2J"]')
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert json.loads(result.stdout) == ["a\x1b[2J"]  # escaped
     assert "<FF>" in result.stderr
     assert "␛" in result.stderr
@@ -143,7 +153,7 @@ def test_bytes_that_are_no_text() -> None:
 
 def test_what_was_lost_and_invented() -> None:
     result = call("--schema", EXAMPLES / "person.json", text='So: {"name": "Paul Klee", "born": 1879 // ok\n')
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert re.search(r"1:1 │ lost +│ prose +│ +│ So +│ +│", result.stderr)
     assert re.search(r"│ lost +│ text +│ \$ +│ ok +│ +│", result.stderr)
     assert re.search(r'│ invented │ member │ \$\.languages +│ +│ "languages":\[.*\] │', result.stderr)
@@ -160,13 +170,18 @@ def test_margins() -> None:
     assert (accepted.exit_code, accepted.stdout) == (0, "[1]")
     assert re.search(r"unchanged\nthe next value costs [\d,]+ more", accepted.stderr)
     assert "no other value is accepted" in call("--regex", "a", "--margin", text="b").stderr
+    several = call("--lines", "--margin", text="[1\n").stderr.splitlines()
+    assert re.fullmatch(
+        r"standard input:1: repaired, 1 edit, cost \d+, proven optimal, the next value costs [\d,]+ more",
+        several[0],
+    )
     assert margin_of(Margin(1200, False)) == "the next value costs at least 1,200 more"
     assert "the next value" not in call(text="[1,").stderr
 
 
 def test_reports_in_json() -> None:
     result = call("--json", "--margin", "--lines", text=b'["a\xff"\n\n[1]\n{"a": 1} x\n')
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     records = [json.loads(line) for line in result.stdout.splitlines()]
     assert [record["place"] for record in records] == [f"standard input:{line}" for line in (1, 3, 4)]
     first, second, third = records
@@ -181,9 +196,11 @@ def test_reports_in_json() -> None:
         repair = tk.json().repair(record["text"])
         assert repair.cost == 0
         assert record["cost"] == sum(edit["cost"] for edit in record["edits"])
+    assert result.stderr == ""
     failed = call("--json", "--regex", r"\d{4}\n?", "--deadline", "0", text=b"x" * 100_000)
     assert failed.exit_code == 2
-    assert "error" in json.loads(failed.stdout)
+    assert list(json.loads(failed.stdout)) == ["place", "error"]
+    assert "impossible within limits" in failed.stderr
 
 
 def test_json_beside_files() -> None:
@@ -269,7 +286,7 @@ def test_bytes_in_doubt_that_are_kept() -> None:
 
 
 def test_a_bar_appears_after_a_second_and_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokamata.cli.console._LATE_S", 0.01)
+    monkeypatch.setattr("tokamata.cli.console.LATE_S", 0.01)
     for is_terminal in (True, False):
         file = io.StringIO()
         with Bar(Console(file=file, force_terminal=is_terminal, width=120)) as bar:
@@ -282,7 +299,7 @@ def test_a_bar_appears_after_a_second_and_only_on_a_terminal(monkeypatch: pytest
         before, _, after = file.getvalue().partition("|")
         assert ("40%" in before) is ("40%" in after) is is_terminal
         assert ("repairing ␛[2J" in before) is is_terminal
-    monkeypatch.setattr("tokamata.cli.console._LATE_S", 60)
+    monkeypatch.setattr("tokamata.cli.console.LATE_S", 60)
     file = io.StringIO()
     with Bar(Console(file=file, force_terminal=True, width=120)) as bar:
         bar.describe("quick")
@@ -300,31 +317,84 @@ def test_json_lines() -> None:
         (("-l", "-"), lines),
     ):
         result = call(*arguments, text=given)
-        assert result.exit_code == 1, result.output
+        assert result.exit_code == 0, result.output
         assert result.stdout_bytes == b'{"a": 1}\r\n\n{"b": 2}\n  \n[3]'
         place = arguments[0] if isinstance(arguments[0], Path) else "standard input"
-        assert f"{place}:1: repaired" in result.stderr
-        assert f"{place}:5: repaired" in result.stderr
-        assert "│ 5:3 │ insert" in result.stderr
-        assert f"{place}:3" not in result.stderr
-        assert "3 texts: 2 repaired, 1 unchanged" in result.stderr
+        assert result.stderr.splitlines() == [
+            f"{place}:1: repaired, 1 edit, cost 1, proven optimal",
+            f"{place}:5: repaired, 1 edit, cost 40, proven optimal",
+            "3 texts: 2 repaired, 1 unchanged",
+        ]
 
 
 def test_lines_that_cannot_be_repaired_stay_as_they_are() -> None:
     result = call("--lines", "--regex", r"a\n?b", text="ab\na\n")
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert result.stdout == "ab\nab\n"
     broken = call("--lines", "--regex", r"a\nb", text="ab\na\n")
     assert broken.exit_code == 2
     assert broken.stdout == "ab\na\n"
-    assert broken.stderr.count("the repaired text has a line break") == 2
-    assert "2 texts: 2 not repaired" in broken.stderr
+    assert broken.stderr.splitlines() == [
+        *(
+            f"standard input:{line}: not repaired: the repaired text has a line break, so it is not one line"
+            for line in (1, 2)
+        ),
+        "2 texts: 2 not repaired",
+    ]
     assert call("--lines", text="\n\n").exit_code == 0
+
+
+def test_each_of_many_repairs_is_one_line_however_narrow_the_window() -> None:
+    broken = "".join(
+        f'{{"number": {number}, "a key that is long": "a value",}} so\n' for number in range(200)
+    )
+    result = call("--lines", text=broken, columns=30)
+    assert result.exit_code == 0, result.output
+    assert [json.loads(line)["number"] for line in result.stdout.splitlines()] == list(range(200))
+    lines = result.stderr.splitlines()
+    assert len(lines) == 201
+    for number, line in enumerate(lines[:-1], 1):
+        assert re.fullmatch(
+            rf"standard input:{number}: repaired, \d edits, cost \d+, proven optimal, 1 lost", line
+        )
+    assert lines[-1] == "200 texts: 200 repaired"
+    assert call("--lines", "--summary", text=broken).stderr == "200 texts: 200 repaired\n"
+    assert call("--lines", "--quiet", text=broken).stderr == ""
+
+
+def test_a_summary_and_silence_of_a_single_text() -> None:
+    short = call("--summary", text="{a: 1,}")
+    assert (short.exit_code, short.stdout) == (0, '{"a": 1}')
+    assert re.fullmatch(r"standard input: repaired, \d edits, cost \d+, proven optimal\n", short.stderr)
+    assert call("--summary", text="[1]").stderr == "standard input: unchanged\n"
+    quiet = call("-q", text="[1")
+    assert (quiet.exit_code, quiet.stdout, quiet.stderr) == (0, "[1]", "")
+    slip = call("-q", "--schema", '{"type": "string", "minLenght": 3}', text='"a"')
+    assert (slip.exit_code, slip.stdout, slip.stderr) == (0, '"a"', "")
+    failed = call("-q", "--deadline", "0", text='{"a": 1 ' * 50_000)
+    assert (failed.exit_code, failed.stdout) == (2, "")
+    assert "impossible within limits" in failed.stderr
+
+
+def test_check_writes_no_text_and_says_whether_one_would_change() -> None:
+    file = written("a.json", "[1")
+    result = call("--check", file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "a.json: repaired, 1 edit, cost 40, proven optimal" in result.stderr
+    assert file.read_text() == "[1"
+    assert call("--check", "--quiet", text="[1,]").output == ""
+    same = call("--check", text="[1]")
+    assert (same.exit_code, same.stdout, same.stderr) == (0, "", "standard input: unchanged\n")
+    lines = call("--check", "--lines", "--json", text="[1]\n[2")
+    assert lines.exit_code == 1
+    assert [json.loads(line)["text"] for line in lines.stdout.splitlines()] == ["[1]", "[2]"]
+    impossible = call("--check", "--lines", "--regex", r"a\nb", text="ab\n")
+    assert impossible.exit_code == 2
 
 
 def test_several_files_to_standard_output() -> None:
     result = call(written("a.json", "[1"), written("b.json", "[2]\n"), "-", text="[3")
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert result.stdout == "[1]\n[2]\n[3]\n"
     assert "3 texts: 2 repaired, 1 unchanged" in result.stderr
 
@@ -346,7 +416,7 @@ def test_a_folder_in_place() -> None:
     folder()
     times = {path: os.utime(path, (1, 1)) or 1 for path in Path("in").rglob("*.*")}
     result = call("in", "--in-place")
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert result.stdout == ""
     texts = {path.name: path.read_text() for path in times if path.is_file()}
     assert texts == {
@@ -363,8 +433,9 @@ def test_a_folder_in_place() -> None:
 
 
 def test_a_folder_into_another() -> None:
+    Path("out/new").mkdir(parents=True)
     result = call(folder(), "--output", "out/new")
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     texts = {str(path.relative_to("out/new")): path.read_text() for path in Path("out").rglob("*.*")}
     assert texts == {"a.json": "[1]", os.path.join("sub", "b.json"): "[2]", "c.jsonl": "[3]\n[4]\n"}
     assert Path("in/a.json").read_text() == "[1"
@@ -373,19 +444,24 @@ def test_a_folder_into_another() -> None:
 def test_all_files_of_a_folder_where_texts_are_no_json() -> None:
     written("in/a.txt", "2x026\n")
     written("in/b", "2027")
-    assert call("in", "--regex", r"\d{4}", "-i").exit_code == 1
+    assert call("in", "--regex", r"\d{4}", "-i").exit_code == 0
     assert (Path("in/a.txt").read_text(), Path("in/b").read_text()) == ("2026\n", "2027")
 
 
 def test_output_into_a_file_or_a_folder() -> None:
     file = written("a.json", "[1")
-    assert call(file, "-o", "new/b.json").exit_code == 1
+    missing = call(file, "-o", "new/b.json")
+    assert missing.exit_code == 2
+    assert "the folder 'new' of --output does not exist; make it first" in missing.stderr
+    assert not Path("new").exists()
+    Path("new").mkdir()
+    assert call(file, "-o", "new/b.json").exit_code == 0
     assert Path("new/b.json").read_text() == "[1]"
-    assert call(file, "-o", "new").exit_code == 1
+    assert call(file, "-o", "new").exit_code == 0
     assert Path("new/a.json").read_text() == "[1]"
     assert call("-o", "c.json", text="[2]").exit_code == 0  # what needs no repair is written too
     assert Path("c.json").read_text() == "[2]"
-    assert call(file, "-o", file).exit_code == 1
+    assert call(file, "-o", file).exit_code == 0
     assert file.read_text() == "[1]"
 
 
@@ -393,7 +469,7 @@ def test_files_keep_their_permissions_and_links_lead_on() -> None:
     file = written("real/a.json", "[1")
     file.chmod(0o640)
     Path("link.json").symlink_to(file)
-    assert call("link.json", "-i").exit_code == 1
+    assert call("link.json", "-i").exit_code == 0
     assert Path("link.json").is_symlink()
     assert file.read_text() == "[1]"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -422,7 +498,7 @@ def test_links_that_lead_out_of_a_folder_are_named_and_never_followed() -> None:
     for link, target in links.items():
         Path(link).symlink_to(target)
     result = call("-i", "folder")
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 0, result.output
     assert (outside.read_text(), other.read_text()) == ("[1", "[1")
     assert (inside.read_text(), hidden.read_text()) == ("[1]", "[1]")
     assert all(Path(link).is_symlink() for link in links)
@@ -433,7 +509,7 @@ def test_links_that_lead_out_of_a_folder_are_named_and_never_followed() -> None:
     ]
     Path("linked").symlink_to("folder")  # a folder that is named is meant, wherever it is
     inside.write_text("[2")
-    assert call("-i", "linked").exit_code == 1
+    assert call("-i", "linked").exit_code == 0
     assert inside.read_text() == "[2]"
 
 
@@ -489,12 +565,12 @@ def test_the_answer_that_gives_up_the_whole_text_is_not_written(monkeypatch: pyt
     assert file.read_text() == '{"a": 1,}'
     optimal = dataclasses.replace(found, text="0", first_feasible_us=None)
     monkeypatch.setattr(tk.Constraint, "repairs", lambda *args, **options: iter([optimal]))
-    assert call(file, "-i").exit_code == 1
+    assert call(file, "-i").exit_code == 0
 
 
 def test_a_deadline_that_suffices() -> None:
     result = call("--deadline", "30", text="[1")
-    assert (result.exit_code, result.stdout) == (1, "[1]")
+    assert (result.exit_code, result.stdout) == (0, "[1]")
 
 
 def test_one_file_that_cannot_be_read_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -536,11 +612,15 @@ def test_a_file_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-", "-i"), "standard input has no place"),
         (("a.json", "-i", "-o", "b.json"), "both where to write"),
         (
-            ("a.json", "empty", "-o", "out"),
+            ("a.json", "empty", "-o", "sub"),
             "the folder 'empty' has no file that ends in .json, .jsonl, .ndjson",
         ),
         (("empty", "-r", "a"), "the folder 'empty' has no file; name the files"),
-        (("a.json", "sub/a.json", "-o", "out"), "two of the files would be written"),
+        (("a.json", "sub/a.json", "-o", "out"), "the folder 'out' of --output does not exist"),
+        (("a.json", "sub/a.json", "-o", "empty"), "two of the files would be written"),
+        (("a.json", "--check", "-i"), "--check writes no text"),
+        (("a.json", "--check", "-o", "b.json"), "--check writes no text"),
+        (("--json", "--summary"), "--json has all that --summary has"),
         (("a.json", "sub/a.json", "-o", "b.json"), "several files go into a folder"),
         (("-r", "a", "-s", "true"), "both --regex and --schema"),
         (("--order", "any"), "No such option"),
@@ -569,5 +649,5 @@ def test_help_names_options_and_defaults() -> None:
             assert option in result.stdout
         for default in ("dynamic", "json"):
             assert f"(default: {default})" in result.stdout
-    for option in ("--lines", "--in-place", "--output", "--deadline"):
+    for option in ("--lines", "--in-place", "--output", "--deadline", "--check", "--summary", "--quiet"):
         assert option in CliRunner().invoke(app, ["repair", "--help"], env={"COLUMNS": "160"}).stdout

@@ -110,6 +110,10 @@ def test_validators_that_refuse(model_folder: Path) -> None:
     assert result.exit_code == 1
     assert "never right" in result.stderr
     assert "Traceback" not in result.output
+    as_json = call("--type", "things_of_cli:Never", "-m", model_folder, "--seed", "1", "--json")
+    assert as_json.exit_code == 1
+    found = json.loads(as_json.stdout)
+    assert (found["matches"], found["refused"]) == (True, "ValueError: never right")
 
 
 @pytest.mark.parametrize(

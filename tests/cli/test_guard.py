@@ -103,6 +103,30 @@ def test_what_is_not_settled(folder: Path, boundaries: Any) -> None:
     assert "every text with it is decoded to another text" in words(result)
 
 
+def test_a_line_for_each_boundary(folder: Path, with_template: Path, boundaries: Any) -> None:
+    file = boundaries("{", "</a", "é")
+    result = call(folder, "-b", file, "--summary", "--quiet", columns=30)
+    assert (result.exit_code, result.stderr) == (1, "")
+    first, *lines = result.stdout.splitlines()
+    assert re.fullmatch(r"self-test  ✓ passed: tokenizers \S+ writes [\d,]+ texts with our tokens", first)
+    assert lines == [
+        "✓ proved  boundary { · token 90",
+        "✗ witness  boundary </a · no token of its own",
+        "? not settled  boundary é · no token of its own",
+        "✗ witness  in all",
+    ]
+    proved = call(folder, "-b", boundaries("{"), "--summary")
+    assert (proved.exit_code, proved.stdout.splitlines()[-1]) == (0, "✓ proved  in all")
+    template = call(with_template, "--template", "-b", boundaries("{"), "--summary")
+    assert template.stdout.splitlines()[2:-1] == [
+        *(f"✗ witness  role {role}" for role in ("system", "user", "assistant", "tool")),
+        "✓ proved  another turn",
+    ]
+    both = call(folder, "--summary", "--json")
+    assert both.exit_code == 2
+    assert "give one of them" in words(both)
+
+
 def test_usual_boundaries(folder: Path, with_template: Path) -> None:
     result = call(folder, "--json")
     shown = [each["boundary"] for each in json.loads(result.stdout)["boundaries"]]

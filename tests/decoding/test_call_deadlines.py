@@ -233,3 +233,25 @@ def test_time_that_is_over_before_a_detour_leaves_no_mask_of_it(clock: Clock, ju
     assert judged == []
     assert SENTENCE.accepts(result.text)
     assert [(switch.state, switch.cause) for switch in result.switches] == [("closing", "deadline")]
+
+
+def test_a_closing_that_is_not_found_in_time_is_late(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is late is better than none, unless the policy abstains."""
+    found = tk.Matcher.shortest_completion
+    asked: list[float | None] = []
+
+    def slow(matcher: tk.Matcher, *, deadline_seconds: float | None = None) -> list[int]:
+        asked.append(deadline_seconds)
+        if deadline_seconds is not None and deadline_seconds < 0.01:
+            raise tk.LimitExceeded("deadline_seconds", deadline_seconds)
+        return found(matcher, deadline_seconds=deadline_seconds)
+
+    monkeypatch.setattr(tk.Matcher, "shortest_completion", slow)
+    result = generate(clock.model(lambda call: 0.1), deadline_seconds=0.0, policy=tk.Policy())
+    assert SENTENCE.accepts(result.text)
+    assert asked == [0.001, 0.1]
+    abstained = generate(
+        clock.model(lambda call: 0.1), deadline_seconds=0.0, policy=tk.Policy(on_deadline="abstain")
+    )
+    assert isinstance(abstained, tk.Abstention)
+    assert asked[2:] == [0.001]

@@ -354,7 +354,7 @@ def test_probabilities_of_a_text_that_is_no_json() -> None:
 
 
 def test_room_for_a_detour_does_not_make_one_necessary() -> None:
-    """Within the budget less the room, the banned token alone may follow; within the whole one, others may."""
+    """Within the budget less the room, the banned token alone may follow; within all of it, others may."""
     tokenizer = byte_level(["a b"])
     banned = [token_id(tokenizer, "ab"), token_id(tokenizer, "z")]
     constraint = tk.regex("(z|q)(ab|c{8})")

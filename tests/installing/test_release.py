@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 import yaml
 
+import tokamata as tk
 from tools.make_wheel import ROOT
 
 PYTHONS = ("cp310", "cp311", "cp312", "cp313", "cp314")
@@ -30,6 +32,19 @@ def test_one_wheel_for_each_python_and_system(platform: str, machine: str, syste
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == [f"{python}-{system}" for python in PYTHONS]
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_right"), [("v{}", True), ("v{}1", False), ("v0.0.1", False), ("{}", True)]
+)
+def test_the_tag_is_the_version(tag: str, is_right: bool) -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+    [step] = [
+        step for step in workflow["jobs"]["sdist"]["steps"] if step.get("name") == "the tag is the version"
+    ]
+    env = {**os.environ, "GITHUB_REF_NAME": tag.format(tk.__version__)}
+    result = subprocess.run(["bash", "-ec", step["run"]], cwd=ROOT, env=env, capture_output=True, check=False)
+    assert (result.returncode == 0) is is_right
 
 
 def test_release_has_a_machine_for_each_system() -> None:

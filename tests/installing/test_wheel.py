@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import tokamata as tk
 from tools.make_wheel import (
     ROOT,
     WHEEL_OPTIONS,
@@ -67,7 +68,7 @@ def test_other_files_are_found(wheel: Path, tmp_path: Path, name: str) -> None:
 def test_metadata_is_checked(wheel: Path, tmp_path: Path) -> None:
     lines = ["numpy>=1.24", "platformdirs>=4", "referencing", 'torch==2.13.0; extra == "transformers"']
     text = "\n".join(f"Requires-Dist: {line}" for line in lines)
-    info = "tokamata-0.1.0.dist-info"
+    info = f"tokamata-{tk.__version__}.dist-info"
     bad = changed(wheel, tmp_path, without="METADATA", **{f"{info}__METADATA": text})
     pinned, base = faults_of_wheel(bad)
     assert pinned == 'pins a version: torch==2.13.0; extra == "transformers"'
@@ -78,6 +79,7 @@ def test_metadata_name_pythons_licences_and_extras(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("METADATA"))
         metadata = Parser().parsestr(archive.read(name).decode())
+    assert metadata["Version"] == tk.__version__
     classifiers = metadata.get_all("Classifier", [])
     assert {f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)} <= set(classifiers)
     assert metadata["Requires-Python"] == ">=3.10"

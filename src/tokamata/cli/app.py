@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from tokamata.cli.console import Screen
+from tokamata.cli.console import Screen, form_of
 from tokamata.decoding import Settings
 from tokamata.errors import SchemaWarning, TokamataError
 
-_MEANT = {"--model": "--vocabulary", "--vocabulary": "--model", "-m": "--vocabulary"}
+_MEANT = {"--model": "--vocabulary", "-m": "--vocabulary"}
 
 
 class _Command(TyperCommand):
@@ -83,10 +83,23 @@ SpellingOption = Annotated[
 ]
 
 
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="A folder in transformers' format, or a name on the Hub. (default: Gemma 3 270M)",
+    ),
+]
 VocabularyOption = Annotated[
     Path | None,
-    typer.Option("--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of Gemma 3 270M)"),
+    typer.Option("--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of the model)"),
 ]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Write nothing but errors to standard error.")
+]
+SummaryOption = Annotated[bool, typer.Option("--summary", help="Show the result in short.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
 class TokenizationChoice(str, Enum):
@@ -105,11 +118,16 @@ TokenizationOption = Annotated[
 
 
 def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Show errors that tokamata raises on purpose without a traceback, and exit with 2; show its warnings."""
+    """Show errors that tokamata raises on purpose without a traceback, and exit with 2; show its warnings.
+
+    With the option ``--quiet`` of the command, no warnings.
+    """
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
         with warnings.catch_warnings():
+            if options.get("quiet"):
+                warnings.simplefilter("ignore")
             warnings.showwarning = _shown_by(warnings.showwarning)
             try:
                 command(*args, **options)
@@ -153,7 +171,13 @@ def start(
 @app.command(cls=_Command)
 @reports_errors
 def generate(
-    prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", "-p", help="What the model goes on from; - reads it from standard input."),
+    ] = None,
+    prompt_file: Annotated[
+        Path | None, typer.Option("--prompt-file", help="A file with the prompt instead.")
+    ] = None,
     regex: Regex = None,
     schema: SchemaOption = None,
     type_: TypeOption = None,
@@ -163,10 +187,8 @@ def generate(
     order: Order = None,
     whitespace: WhitespaceOption = None,
     spelling: SpellingOption = None,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", help="A folder with a transformers model. (default: Gemma 3 270M)"),
-    ] = None,
+    model: ModelOption = None,
+    vocabulary: VocabularyOption = None,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 256,
     temperature: Annotated[float, typer.Option(min=0.0, help="What the logits are divided by.")] = 1.0,
     top_k: Annotated[int | None, typer.Option(min=1, help="Keep this many tokens. (default: all)")] = None,
@@ -192,15 +214,18 @@ def generate(
         bool | None,
         typer.Option("--chat/--no-chat", help="Use the chat template. (default: where the model has one)"),
     ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Let a model write a text that matches a pattern, a JSON Schema, a Python type or a grammar.
 
     The text goes to standard output, all else to standard error, the value of a Python type too.  It is
     whole within --max-new-tokens; where no text that matches fits, nothing is written, and the least number
-    that suffices is told.
+    that suffices is told.  Exits with 1 where a validator of the type refuses the text.
     """
     from tokamata.cli.constraints import Given, requested_constraint, styles_of
-    from tokamata.cli.generate import run
+    from tokamata.cli.generate import View, run
+    from tokamata.cli.prompts import prompt_of
 
     settings: Settings = {
         "max_new_tokens": max_new_tokens,
@@ -217,7 +242,8 @@ def generate(
     requested = requested_constraint(
         Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)
     )
-    if not run(Screen(), requested, prompt, model, settings, beside=compare, chat=chat):
+    text, view = prompt_of(prompt, prompt_file), View(compare, as_json)
+    if not run(Screen(quiet), requested, text, (model, vocabulary), settings, view, chat=chat):
         raise typer.Exit(1)
 
 
@@ -234,11 +260,15 @@ def mask(
     whitespace: WhitespaceOption = None,
     spelling: SpellingOption = None,
     text: Annotated[str, typer.Option("--text", "-t", help="The text to follow, token by token.")] = "",
+    model: ModelOption = None,
     vocabulary: VocabularyOption = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
     why: Annotated[
         bool, typer.Option("--why", help="Show how each mask came about, and what it took.")
     ] = False,
+    as_json: JsonOption = False,
+    summary: SummaryOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Show how a pattern, a JSON Schema, a Python type or a grammar takes a text token by token.
 
@@ -250,7 +280,8 @@ def mask(
     requested = requested_constraint(
         Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)
     )
-    if not run(Screen(), requested, text, vocabulary, tokenization.value, why):
+    form = form_of(as_json, summary)
+    if not run(Screen(quiet), requested, text, (model, vocabulary), tokenization.value, why, form):
         raise typer.Exit(1)
 
 
@@ -292,24 +323,30 @@ def repair(
         bool,
         typer.Option("--margin", help="Show how much dearer the next different value is; takes more time."),
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write no text; exit with 1 if one would be repaired.")
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Write a line of JSON for each text to standard output, not the text."),
     ] = False,
+    summary: SummaryOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Change texts as little as possible, so that they match; without an option for what, any JSON.
 
     The text goes to standard output.  Standard error shows the edits, their cost, how near it is to the
-    optimum, and what content was lost, invented and changed.  Exits with 0 if all texts match as they are,
-    with 1 if one was repaired, with 2 after an error and where a text cannot be repaired within the limits.
+    optimum, and what content was lost, invented and changed; of several texts, a line for each that changes,
+    and how many there are.  Exits with 0 where all texts match in the end, and with 2 after an error and
+    where a text cannot be repaired within the limits; with --check, with 1 if a text would be repaired.
     """
     from tokamata.cli.constraints import Given, requested_constraint, styles_of
     from tokamata.cli.repair import Destination, Report, run
 
     given, styles = Given(regex, schema, type_, grammar), styles_of(None, None, None)
     requested = requested_constraint(given, syntax, lexer, styles, default_is_json=True)
-    to, report = Destination(in_place, output), Report(margin, as_json)
-    code = run(Screen(), requested, inputs or [], lines, to, deadline, report)
+    to, report = Destination(in_place, output, check), Report(margin, form_of(as_json, summary))
+    code = run(Screen(quiet), requested, inputs or [], lines, to, deadline, report)
     if code:
         raise typer.Exit(code)
 
@@ -326,19 +363,28 @@ def audit(
         ),
     ],
     schema: Annotated[str, typer.Option("--schema", "-s", help="A JSON Schema: a file, or JSON.")],
-    vocabulary: VocabularyOption = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            "--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of Gemma 3 270M)"
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long masks are compared.")] = 10.0,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False,
+    as_json: JsonOption = False,
+    summary: SummaryOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Look for errors in the masks of an engine: of this library, or of another.
 
     Each error has a witness: a valid instance that the engine refuses, an invalid one that it allows, or a
-    dead end.  The judge is the validator jsonschema-rs.  Exits with 1 where an error was found.
+    dead end.  The judge is the validator jsonschema-rs.  Exits with 1 where an error was found, with 2 where
+    the schema is refused, so that nothing can be said, or after an error.
     """
     from tokamata.cli.audit import run
 
-    code = run(Screen(), engine, schema, vocabulary, seconds, seed, as_json)
+    form = form_of(as_json, summary)
+    code = run(Screen(quiet), engine, schema, vocabulary, seconds, seed, form)
     if code:
         raise typer.Exit(code)
 
@@ -365,7 +411,9 @@ def guard(
     manifest: Annotated[
         bool, typer.Option("--manifest", help="Print what was measured of the tokenizer, and nothing else.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False,
+    as_json: JsonOption = False,
+    summary: SummaryOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Prove that a tokenizer keeps boundaries whole, and a chat template the texts of others, or refute it.
 
@@ -375,6 +423,7 @@ def guard(
     """
     from tokamata.cli.guard import Parts, run
 
-    code = run(Screen(), tokenizer, Parts(boundaries, template, manifest, as_json))
+    parts = Parts(boundaries, template, manifest, form_of(as_json, summary))
+    code = run(Screen(quiet), tokenizer, parts)
     if code:
         raise typer.Exit(code)

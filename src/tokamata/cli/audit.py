@@ -15,10 +15,10 @@ from rich.text import Text
 from tokamata.audit.apart import Apart, Broken
 from tokamata.audit.auditing import Auditor
 from tokamata.audit.engines import ENGINES, Engine, TokamataInAnyStyle, checked_engine, version_of
-from tokamata.audit.findings import Audit, Finding
+from tokamata.audit.findings import Audit, Finding, Kind
 from tokamata.audit.judging import Judge
 from tokamata.audit.sides import Bounds, Process, Side
-from tokamata.cli.console import Screen
+from tokamata.cli.console import Form, Screen
 from tokamata.cli.constraints import OptionError, schema_text
 from tokamata.cli.loading import load_vocabulary
 from tokamata.display.texts import shown_bytes
@@ -42,17 +42,22 @@ class _Named(NamedTuple):
 
 
 def run(
-    screen: Screen, engine: str, schema: str, path: Path | None, seconds: float, seed: int, as_json: bool
+    screen: Screen, engine: str, schema: str, path: Path | None, seconds: float, seed: int, form: Form
 ) -> int:
     """Audit one engine by one schema, and show what was found; returns the exit code.
 
     Args:
+        screen: where it is shown.
         engine: a name in :data:`tokamata.audit.engines.ENGINES`.
         schema: JSON Schema, as a file or as text.
         path: the vocabulary's file or folder; ``None`` for that of the default model.
         seconds: for the comparison.
         seed: of all that is drawn.
-        as_json: whether standard output gets JSON.
+        form: how the result is shown.
+
+    Returns:
+        1 where an error was found; 2 where nothing can be said, since the engine or the judge refuses the
+        schema; 130 where it was interrupted before; else 0.
 
     Raises:
         OptionError: the engine has no such name, the schema cannot be read, or an engine does not start.
@@ -82,11 +87,17 @@ def run(
             return _INTERRUPTED
         finally:
             auditor.close()
-    if as_json:
+    if form == "json":
         screen.out.print_json(json.dumps(audit.as_json()), ensure_ascii=False)
+    elif form == "summary":
+        _show_summary(screen, audit)
     else:
         _show(screen, audit, vocabulary, schema)
-    return 1 if audit.findings else _INTERRUPTED if audit.is_interrupted else 0
+    if audit.findings:
+        return 1
+    if audit.refused or audit.judge_refused:
+        return 2
+    return _INTERRUPTED if audit.is_interrupted else 0
 
 
 def _vocabulary(path: Path | None, progress: Progress) -> Vocabulary:
@@ -129,6 +140,21 @@ def _start(process: Process, name: str) -> None:
 
 
 # ---- showing ----------------------------------------------------------------------------------
+
+
+def _show_summary(screen: Screen, audit: Audit) -> None:
+    """One line: how many errors there are of each kind, or why nothing can be said."""
+    kinds = ((kind, audit.count(kind)) for kind in Kind)
+    found = ", ".join(f"{count:,} × {kind.value}" for kind, count in kinds if count)
+    if found:
+        mark, says = screen.mark(False), found
+    elif refused := audit.refused or audit.judge_refused:
+        mark, says = Text("?", style="bold yellow"), f"the schema is refused: {' '.join(refused.split())}"
+    else:
+        mark = screen.mark(True)
+        says = "no error found" + (" before it was interrupted" if audit.is_interrupted else "")
+    counts = f"{audit.texts:,} texts, {audit.masks:,} masks compared with {audit.reference}"
+    screen.show_line((mark.plain, str(mark.style)), f" {audit.engine}: {says}; {counts}", console=screen.out)
 
 
 def _show(screen: Screen, audit: Audit, vocabulary: Vocabulary, schema: str) -> None:

@@ -6,40 +6,56 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Literal, TypeAlias
 
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress
 from rich.style import Style
 from rich.text import Text
 
-from tokamata.display.texts import shown_text
+from tokamata.cli.constraints import OptionError
+from tokamata.display.progress import LATE_S, columns
+from tokamata.display.texts import in_one_line, shown_text
 from tokamata.errors import BudgetError, caret
 from tokamata.integrations.models import Progress as Report
+from tokamata.integrations.models import no_progress
 
-__all__ = ["Bar", "Screen"]
+__all__ = ["Bar", "Form", "Screen", "form_of"]
+
+Form: TypeAlias = Literal["report", "summary", "json"]
+"""How a command shows its result: all of it for people, in short for people, or for programs."""
 
 # Neighbouring tokens differ in colour, and where there are no colours, in an underline.
 _COLOURS = (Style(color="black", bgcolor="#a8d8ea"), Style(color="black", bgcolor="#ffd3b6"))
 _UNDERLINES = (Style(), Style(underline=True))
 
-_LATE_S = 1.0  # work that takes less shows no bar
+
+def form_of(as_json: bool, summary: bool) -> Form:
+    """The form that the options request.
+
+    Raises:
+        OptionError: they request both.
+    """
+    if as_json and summary:
+        raise OptionError("--json has all that --summary has; give one of them")
+    return "json" if as_json else "summary" if summary else "report"
 
 
 class Screen:
-    """Where the commands write: ``out`` for the result, ``err`` for everything else."""
+    """Where the commands write.
 
-    def __init__(self) -> None:
+    Attributes:
+        out: the result.
+        err: everything else, which ``quiet`` leaves out.
+        errors: errors, which are always shown.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
         self.out = Console(highlight=False)
-        self.err = Console(stderr=True, highlight=False)
+        self.err = Console(stderr=True, highlight=False, quiet=quiet)
+        # The same console as long as it writes, since a bar makes room for its own console alone.
+        self.errors = Console(stderr=True, highlight=False) if quiet else self.err
 
     def mark(self, good: bool) -> Text:
         """Return a green ✓ or a red ✗, or words where the terminal cannot show them."""
@@ -53,17 +69,17 @@ class Screen:
         plain = self.out.no_color or self.out.color_system in (None, "standard", "windows")
         return (_UNDERLINES if plain else _COLOURS)[index % 2]
 
-    def foreign_style(self, index: int) -> Style:
-        """Return the style of a token that the tokenizer would not have written there."""
+    def refused_style(self, index: int) -> Style:
+        """Return the style of a token that the masks refuse."""
         return self.token_style(index) + Style(color="red", bold=True, strike=True)
 
     @contextmanager
     def progress(self) -> Iterator[Report]:
         """Show the current task, how long it has taken, and how much of it is done, if that is known."""
-        if not self.err.is_terminal:
-            yield self._lines()
+        if self.err.quiet or not self.err.is_terminal:
+            yield no_progress if self.err.quiet else self._lines()
             return
-        with Progress(*_columns(), console=self.err, transient=True) as bars:
+        with Progress(*columns(), console=self.err, transient=True) as bars:
             task = bars.add_task("starting", total=None)
 
             def report(what: str, share: float) -> None:
@@ -101,12 +117,24 @@ class Screen:
         pattern, position = getattr(error, "pattern", None), getattr(error, "position", None)
         if pattern is not None and position is not None:
             # The panel takes 4 columns, the caret's indent 4, and an ellipsis at either end 2.
-            room = max(8, self.err.width - 10)
+            room = max(8, self.errors.width - 10)
             message = message.replace(caret(pattern, position), caret(pattern, position, min(72, room)))
         if isinstance(error, BudgetError) and error.needed is not None:
             message += f"\nuse --max-new-tokens {error.needed} or more"
         title = Text(type(error).__name__)
-        self.err.print(Panel(Text(message), title=title, title_align="left", border_style="red"))
+        self.errors.print(Panel(Text(message), title=title, title_align="left", border_style="red"))
+
+    def show_line(self, *parts: str | tuple[str, str], console: Console | None = None) -> None:
+        """Write one line, which no width of a terminal breaks into two where programs read it.
+
+        Args:
+            parts: texts, or texts with their styles.
+            console: where; ``err`` by default.
+        """
+        shown = [
+            in_one_line(part) if isinstance(part, str) else (in_one_line(part[0]), part[1]) for part in parts
+        ]
+        (console or self.err).print(Text.assemble(*shown), soft_wrap=True)
 
 
 class Bar:
@@ -116,14 +144,14 @@ class Bar:
     """
 
     def __init__(self, console: Console) -> None:
-        self._bars = Progress(*_columns(), console=console, transient=True, redirect_stdout=False)
+        self._bars = Progress(*columns(), console=console, transient=True, redirect_stdout=False)
         self._task = self._bars.add_task("starting", total=None)
         self._total = 0
         self._is_shown = False
         self._lock = threading.Lock()
-        self._timer = threading.Timer(_LATE_S, self._appear)
+        self._timer = threading.Timer(LATE_S, self._appear)
         self._timer.daemon = True
-        self._is_drawn = console.is_terminal
+        self._is_drawn = console.is_terminal and not console.quiet
 
     def __enter__(self) -> Bar:
         if self._is_drawn:
@@ -168,13 +196,3 @@ class Bar:
             finally:
                 if self._is_shown:
                     self._bars.start()
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    return (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )

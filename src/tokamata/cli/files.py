@@ -123,7 +123,8 @@ def destinations(
     folder ``output``, under their own names.
 
     Raises:
-        OptionError: the options contradict each other, or two files would become one.
+        OptionError: the options contradict each other, the folder to write into does not exist, or two files
+            would become one.
     """
     if in_place and output is not None:
         raise OptionError("--in-place and --output say both where to write; give one of them")
@@ -136,6 +137,9 @@ def destinations(
     is_folder = len(sources) > 1 or any(given.is_dir() for given in inputs) or output.is_dir()
     if is_folder and output.exists() and not output.is_dir():
         raise OptionError(f"several files go into a folder, and --output {str(output)!r:.{_SHOWN}} is a file")
+    folder = output if is_folder else output.parent
+    if not folder.is_dir():
+        raise OptionError(f"the folder {str(folder)!r:.{_SHOWN}} of --output does not exist; make it first")
     targets = [output / source.within for source in sources] if is_folder else [output]
     if is_folder and (outside := next((one for one in targets if not _is_within(one, output)), None)):
         raise OptionError(f"{str(outside)!r:.{_SHOWN}} is a link that leads out of --output; remove it")

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
@@ -17,6 +19,7 @@ from rich.text import Text
 
 from tokamata.cli.console import Screen
 from tokamata.cli.constraints import Requested
+from tokamata.cli.generate_json import as_json
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
 from tokamata.cli.wanted import wanted_table
@@ -27,7 +30,7 @@ from tokamata.display.texts import shown_text
 from tokamata.errors import TokamataError
 from tokamata.vocabulary import Vocabulary
 
-__all__ = ["Job", "compare", "matches", "result_of", "run", "show_value"]
+__all__ = ["Job", "View", "compare", "matches", "result_of", "run", "show_value"]
 
 _NARROW = 72  # columns of a terminal that shows texts below each other
 
@@ -55,31 +58,47 @@ class Job:
         return stream(self.model, self.tokenizer, self.prompt, constraint, **self.settings)
 
 
+class View(NamedTuple):
+    """What is shown.
+
+    Attributes:
+        beside: also what the model writes without the constraint.
+        as_json: whether standard output gets JSON.
+    """
+
+    beside: bool
+    as_json: bool
+
+
 def run(
     screen: Screen,
     requested: Requested,
     prompt: str,
-    path: Path | None,
+    sources: tuple[str | None, Path | None],
     settings: Settings,
+    view: View,
     *,
-    beside: bool,
     chat: bool | None,
 ) -> bool:
     """Generate and show; returns ``False`` if the constraint is of a type and its validators refuse the text.
 
     Args:
         requested: the constraint.
-        path: the model's folder; ``None`` for the default model.
+        prompt: what the model goes on from.
+        sources: the model, a folder or a name on the Hub, and its tokenizer; ``None`` for the default model,
+            and for the model's own tokenizer.
         settings: of :func:`tokamata.decoding.stream`.
-        beside: also generate without the constraint, and show both.
+        view: what is shown.
         chat: whether to use the chat template; ``None`` uses it if the tokenizer has one.
     """
     with screen.progress() as progress:
-        model, tokenizer, vocabulary = load_all(path, progress)
+        model, tokenizer, vocabulary = load_all(sources[0], progress, sources[1])
         progress(f"compiling the {requested.what}", 0.0)
         job = Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
         steps = job.start(requested.constraint)
-    if beside:
+    if view.as_json:
+        return _write_json(screen, requested, job, steps, view.beside)
+    if view.beside:
         sides = {f"without the {requested.what}": job.start(None), f"with the {requested.what}": steps}
         written = compare(screen, job, requested.constraint, sides)
     else:
@@ -87,6 +106,39 @@ def run(
     if settings.get("probabilities"):
         screen.err.print(wanted_table(screen, written))
     return requested.what != "type" or show_value(screen, result_of(steps))
+
+
+def _write_json(screen: Screen, requested: Requested, job: Job, steps: Stream[Any], beside: bool) -> bool:
+    """Write everything as one JSON document; returns as :func:`run` does."""
+    written = list(steps)
+    result = result_of(steps)
+    refusal = _refusal(result) if requested.what == "type" else None
+    free = None
+    if beside:
+        others = job.start(None)
+        for _ in others:
+            pass
+        free = result_of(others)
+    document = as_json(
+        result,
+        written if job.settings.get("probabilities") else None,
+        refusal,
+        free,
+        lambda text: matches(text, requested.constraint, job.vocabulary),
+    )
+    screen.out.out(json.dumps(document, indent=1), highlight=False)
+    return refusal is None
+
+
+def _refusal(result: Generation[Any]) -> str | None:
+    """Why validators in Python refuse the text; ``None`` where they take it."""
+    try:
+        result.parse()
+    except TokamataError:
+        raise
+    except Exception as error:  # whatever the caller's own classes raise
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def _write(screen: Screen, job: Job, steps: Stream[Any], prompt: str) -> list[Step]:
@@ -119,10 +171,20 @@ def show_value(screen: Screen, result: Generation[Any]) -> bool:
 
 def matches(result: Generation[Any], constraint: Constraint[Any], vocabulary: Vocabulary) -> bool:
     """Whether what was written matches the constraint, as the engine has it, token by token."""
+    return _followed(result, constraint, vocabulary)[1]
+
+
+def _followed(
+    result: Generation[Any], constraint: Constraint[Any], vocabulary: Vocabulary
+) -> tuple[int | None, bool]:
+    """The index of the first token that the masks of the constraint refuse, and whether the text matches."""
     if result.healed:
         constraint = literal(result.healed) + constraint
     matcher = constraint.compile(vocabulary).matcher()
-    return all(map(matcher.advance, result.tokens)) and matcher.is_accepting
+    for index, token in enumerate(result.tokens):
+        if not matcher.advance(token):
+            return index, False
+    return None, matcher.is_accepting
 
 
 def _show(screen: Screen, steps: Stream[Any], prompt: str) -> list[Step]:
@@ -201,23 +263,30 @@ def compare(
                 side.text.append(shown[-1], style=screen.token_style(index))
                 side.left = _left(steps)
                 live.update(draw(), refresh=screen.out.is_terminal)
-            side.text, foreign = _marked(screen, job, result_of(steps), shown)
-            side.verdict = screen.mark(matches(result_of(steps), constraint, job.vocabulary))
-            side.summary, side.left = _summary(steps, foreign), Text()
+            result = result_of(steps)
+            refused, is_match = _followed(result, constraint, job.vocabulary)
+            foreign = foreign_tokens(job.tokenizer, job.vocabulary, result.prompt_tokens, result.tokens)
+            # A token that completes no code point is shown with a later one.
+            is_shown = range(len(shown) if refused is None else refused, len(shown))
+            struck = set([index for index in is_shown if shown[index]][:1])
+            if job.settings.get("tokenization") == "canonical":  # then masks refuse these as well
+                struck |= foreign or set()
+            side.text = _marked(screen, shown, struck)
+            side.verdict = screen.mark(is_match)
+            side.summary, side.left = _summary(steps, len(foreign or ())), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
     if not screen.out.is_terminal:
         screen.out.print()  # a line that Live ends on a terminal alone
     return written
 
 
-def _marked(screen: Screen, job: Job, result: Generation[Any], shown: list[str]) -> tuple[Text, int | None]:
-    """The text with the tokens marked that are not the tokenizer's own; and how many those are, if known."""
-    foreign = foreign_tokens(job.tokenizer, job.vocabulary, result.prompt_tokens, result.tokens)
+def _marked(screen: Screen, shown: Sequence[str], struck: set[int]) -> Text:
+    """The text by its tokens, those of some indices struck through."""
     text = Text(overflow="fold")
     for index, part in enumerate(shown):
-        is_foreign = foreign is not None and index in foreign
-        text.append(part, style=screen.foreign_style(index) if is_foreign else screen.token_style(index))
-    return text, None if foreign is None else len(foreign)
+        is_struck = index in struck
+        text.append(part, style=screen.refused_style(index) if is_struck else screen.token_style(index))
+    return text
 
 
 def result_of(steps: Stream[Any]) -> Generation[Any]:
@@ -226,11 +295,11 @@ def result_of(steps: Stream[Any]) -> Generation[Any]:
     return steps.generation
 
 
-def _summary(steps: Stream[Any], foreign: int | None = None) -> Text:
+def _summary(steps: Stream[Any], foreign: int = 0) -> Text:
     """One line: how much, how probable, how fast, and what the constraint cost.
 
     Args:
-        foreign: how many tokens are not the tokenizer's own; ``None`` if it was not counted.
+        foreign: how many tokens are not the tokenizer's own, if they were counted.
     """
     result = result_of(steps)
     timing = result.timing

@@ -27,7 +27,7 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from tokamata.cli.console import Bar, Screen
+from tokamata.cli.console import Bar, Form, Screen
 from tokamata.cli.constraints import OptionError
 from tokamata.cli.guard_json import as_json
 from tokamata.display.texts import shown_bytes, shown_text
@@ -65,13 +65,13 @@ class Parts(NamedTuple):
         boundaries: a file of boundaries; ``None`` for the usual ones.
         template: whether the chat template is examined too.
         manifest: whether the manifest is printed, and nothing else.
-        as_json: whether standard output gets JSON.
+        form: how the result is shown.
     """
 
     boundaries: Path | None
     template: bool
     manifest: bool
-    as_json: bool
+    form: Form
 
 
 class _Asked(NamedTuple):
@@ -93,7 +93,7 @@ def run(screen: Screen, path: Path, parts: Parts) -> int:
         LimitExceeded: a boundary is too large.
     """
     if parts.manifest:
-        if parts.boundaries is not None or parts.template or parts.as_json:
+        if parts.boundaries is not None or parts.template or parts.form != "report":
             raise OptionError("--manifest prints the manifest alone, which is JSON; leave out other options")
         with screen.late_bar() as bar:
             bar.describe("measuring the tokenizer")
@@ -114,9 +114,11 @@ def run(screen: Screen, path: Path, parts: Parts) -> int:
         ]
         chat = _step(bar, "the chat template", lambda: template(path)) if parts.template else None
     outcome = _outcome(test, found, chat)
-    if parts.as_json:
+    if parts.form == "json":
         value = as_json(str(path), outcome, test, dict(zip(asked.boundaries, found, strict=True)), chat)
         screen.out.out(json.dumps(value, indent=1, ensure_ascii=True), highlight=False)
+    elif parts.form == "summary":
+        _Report(screen).summarize(test, asked, found, chat, outcome)
     else:
         _Report(screen).show(path, test, asked, found, chat, outcome)
     return _CODES[outcome]
@@ -250,6 +252,26 @@ class _Report:
             out.print(Text(_APART))
         out.print(Text(_PROVED, style="dim"))
         out.print(Text.assemble(("in all      ", "dim"), self._outcome(outcome)))
+
+    def summarize(
+        self,
+        test: SelfTest,
+        asked: _Asked,
+        found: list[Boundary],
+        chat: ChatTemplate | None,
+        outcome: Outcome,
+    ) -> None:
+        """A line for the self-test, for each boundary, for each role of the chat template, and for all."""
+        self._screen.out.print(Text.assemble("self-test  ", self._test(test)), soft_wrap=True)
+        outcomes = [
+            (f"boundary {_title(text, each)}", each.outcome)
+            for text, each in zip(asked.boundaries, found, strict=True)
+        ]
+        if chat is not None:
+            outcomes += [(f"role {role.role}", worst(role.verdicts)) for role in chat.roles]
+            outcomes.append(("another turn", chat.appending.outcome))
+        for what, verdict in [*outcomes, ("in all", outcome)]:
+            self._screen.out.print(Text.assemble(self._outcome(verdict), "  ", what), soft_wrap=True)
 
     def _test(self, test: SelfTest) -> Text:
         if test.mismatch is not None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tokamata.cli.console import Screen
+from tokamata.cli.console import Form, Screen
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
+from tokamata.cli.mask_json import as_json
+from tokamata.cli.mask_rows import Row, row_of
 from tokamata.cli.tokens import Samples, encode
 from tokamata.display.texts import shown_bytes
 from tokamata.matching.compositions import Tokenization
-from tokamata.matching.mask_reports import MaskReport
-from tokamata.matching.masks import allowed_tokens
 from tokamata.matching.matchers import Matcher
 from tokamata.vocabulary import Vocabulary
 
@@ -30,55 +28,47 @@ _MOST_LISTED = 24  # tokens that may come next
 _MOST_OF_ENDING = 8  # tokens of a shortest end
 
 
-@dataclass
-class _Row:
-    """One position in the text: the token before it, and what may follow.
-
-    Attributes:
-        token: the token just read; ``None`` at the start.
-        accepting: whether the text so far is accepted.
-        allowed: the ids that may come next, ascending.
-        forced: what every continuation begins with.
-        report: how the mask came about.
-    """
-
-    token: int | None
-    accepting: bool
-    allowed: npt.NDArray[np.intp]
-    forced: bytes
-    report: MaskReport
-
-
 def run(
     screen: Screen,
     requested: Requested,
     text: str,
-    path: Path | None,
+    sources: tuple[str | None, Path | None],
     tokenization: Tokenization = "any",
     why: bool = False,
+    form: Form = "report",
 ) -> bool:
     """Follow ``text`` and show the steps; returns whether the constraint takes all of it.
 
     Args:
         requested: the constraint.
-        path: the vocabulary's file or folder; ``None`` for that of the default model.
+        text: what is followed.
+        sources: the model, a folder or a name on the Hub, and the vocabulary's file or folder; ``None`` for
+            the default model, and for the model's own vocabulary.
         tokenization: see :meth:`tokamata.Constraint.compile`.
         why: whether to show how the masks came about.
+        form: how the result is shown.
     """
     with screen.progress() as progress:
-        vocabulary, source = load_vocabulary(path, progress)
+        vocabulary, source = load_vocabulary(sources[1], progress, sources[0])
         progress(f"compiling the {requested.what}", 0.0)
         matcher = requested.constraint.compile(vocabulary, tokenization=tokenization).matcher()
         progress("cutting the text into tokens", 0.0)
         tokens, how = encode(source, vocabulary, text)
         samples = Samples(vocabulary)
-        rows = [_row(None, matcher)]
+        rows = [row_of(None, matcher)]
         taken = 0
         for token in tokens:
             if not matcher.advance(token):
                 break
             taken += 1
-            rows.append(_row(token, matcher))
+            rows.append(row_of(token, matcher))
+    if form == "json":
+        document = as_json(vocabulary, matcher, tokens, rows, why)
+        screen.out.out(json.dumps(document, indent=1), highlight=False)
+        return taken == len(tokens)
+    if form == "summary":
+        _show_summary(screen, matcher, tokens, rows)
+        return taken == len(tokens)
     screen.out.print(_heading(requested, vocabulary, how))
     screen.out.print(_table(screen, vocabulary, rows, samples, why))
     if taken < len(tokens):
@@ -90,10 +80,21 @@ def run(
     return taken == len(tokens)
 
 
-def _row(token: int | None, matcher: Matcher) -> _Row:
-    report = matcher.mask_report()
-    allowed = allowed_tokens(matcher.mask)
-    return _Row(token, matcher.is_accepting, allowed, matcher.forced_text(), report)
+def _show_summary(screen: Screen, matcher: Matcher, tokens: list[int], rows: list[Row]) -> None:
+    """One line: whether the text is taken, whether it is whole, and how much may follow."""
+    taken, allowed = len(rows) - 1, len(rows[-1].allowed)
+    if taken < len(tokens):
+        why = " ".join(str(matcher.explain(tokens[taken])).split())
+        says, mark = f" refused at token {taken + 1} of {len(tokens):,}: {why}", screen.mark(False)
+    else:
+        state = "accepted" if rows[-1].accepting else "taken so far"
+        counts = f"{_count(len(tokens))}; {_count(allowed)} may follow"
+        says, mark = f" {state}, {counts}", screen.mark(True)
+    screen.show_line((mark.plain, str(mark.style)), says, console=screen.out)
+
+
+def _count(tokens: int) -> str:
+    return f"{tokens:,} token{'s' * (tokens != 1)}"
 
 
 def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:
@@ -112,7 +113,7 @@ def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:
     )
 
 
-def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Samples, why: bool) -> Table:
+def _table(screen: Screen, vocabulary: Vocabulary, rows: list[Row], samples: Samples, why: bool) -> Table:
     wide = screen.out.width >= _NARROW
     table = Table(header_style="bold", expand=False)
     table.add_column("#", justify="right", style="dim")
@@ -178,7 +179,7 @@ def _refusal(
     return Panel(Group(shown, Text(str(explanation))), title=title, title_align="left", border_style="red")
 
 
-def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples, shortest: list[int]) -> Panel:
+def _next(screen: Screen, vocabulary: Vocabulary, row: Row, samples: Samples, shortest: list[int]) -> Panel:
     """List what may come next: the most typical tokens, the longest, the stop tokens, a shortest end."""
     total = len(row.allowed)
     stops = [token for token in vocabulary.stop if token in row.allowed]

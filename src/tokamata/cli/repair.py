@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.text import Text
 
-from tokamata.cli.console import Bar, Screen
+from tokamata.cli.console import Bar, Form, Screen
 from tokamata.cli.constraints import OptionError, Requested
 from tokamata.cli.differences import margin_of, show_content, show_edits, verdict_of
 from tokamata.cli.files import Source, destinations, read, sources_of, write
@@ -27,22 +27,23 @@ from tokamata.resources.limits import Limits
 
 __all__ = ["Destination", "Report", "run"]
 
-# Exit codes; the highest of all texts counts.
-_UNCHANGED, _REPAIRED, _IMPOSSIBLE = 0, 1, 2
+_UNCHANGED, _REPAIRED, _IMPOSSIBLE = "unchanged", "repaired", "not repaired"  # what came of a text
 
 _BEYOND = "impossible within limits"
 
 
 class Destination(NamedTuple):
-    """Where repaired texts go: neither of the two, to standard output.
+    """Where repaired texts go: none of the three, to standard output.
 
     Attributes:
         in_place: into the files themselves.
         output: into this file, or this folder.
+        check: nowhere; the exit code says whether a text would be repaired.
     """
 
     in_place: bool
     output: Path | None
+    check: bool
 
 
 class Report(NamedTuple):
@@ -50,11 +51,11 @@ class Report(NamedTuple):
 
     Attributes:
         margin: how much dearer the next value is.
-        as_json: standard output gets a line of JSON for each text, and not the text.
+        form: with ``"json"`` standard output gets a line of JSON for each text, and not the text.
     """
 
     margin: bool
-    as_json: bool
+    form: Form
 
 
 class _Part(NamedTuple):
@@ -94,11 +95,14 @@ def run(
         report: what is reported about each repair.
     """
     sources, left_out = sources_of(inputs, has_lines, isinstance(requested.constraint, JsonConstraint))
-    for link in left_out:
-        screen.err.print(Text(f"left out: {link} is a link that leads out of the folder", style="yellow"))
+    if to.check and (to.in_place or to.output is not None):
+        raise OptionError("--check writes no text; leave out --in-place and --output")
     targets = destinations(sources, inputs, to.in_place, to.output)
+    for link in left_out:
+        screen.show_line((f"left out: {link} is a link that leads out of the folder", "yellow"))
     with screen.late_bar() as bar:
-        work = _Repairing(screen, bar, requested, deadline_seconds, sources, targets is None, report)
+        writes_out = targets is None and not to.check
+        work = _Repairing(screen, bar, requested, deadline_seconds, sources, writes_out, report)
         for number, source in enumerate(sources):
             try:
                 data = work.repaired_source(source)
@@ -106,16 +110,24 @@ def run(
                     write(targets[number], data)
             except OptionError as error:  # of this file; the others are repaired all the same
                 work.fail(source.name, str(error))
-    if not work.is_single:
-        screen.err.print(_summary(work.codes))
-    return max(work.codes, default=_UNCHANGED)
+    if not work.is_single and report.form != "json":
+        screen.show_line(_summary(work.outcomes))
+    if _IMPOSSIBLE in work.outcomes:
+        return 2
+    return 1 if to.check and _REPAIRED in work.outcomes else 0
 
 
-def _summary(codes: Sequence[int]) -> Text:
+def _summary(outcomes: Sequence[str]) -> str:
     """How many texts were repaired, in one line."""
-    counts = ((_REPAIRED, "repaired"), (_UNCHANGED, "unchanged"), (_IMPOSSIBLE, "not repaired"))
-    parts = [f"{codes.count(code):,} {what}" for code, what in counts if code in codes]
-    return Text(f"{len(codes):,} texts: {', '.join(parts)}" if codes else "no texts")
+    counts = ((what, outcomes.count(what)) for what in (_REPAIRED, _UNCHANGED, _IMPOSSIBLE))
+    parts = [f"{count:,} {what}" for what, count in counts if count]
+    return f"{len(outcomes):,} text{'s' * (len(outcomes) != 1)}: {', '.join(parts)}" if parts else "no texts"
+
+
+def _content_of(answer: Repair[Any]) -> str:
+    """How many pieces of content a repair has lost, invented and changed; nothing where there are none."""
+    counts = (("lost", answer.lost), ("invented", answer.invented), ("changed", answer.changed))
+    return "".join(f", {len(pieces):,} {what}" for what, pieces in counts if pieces)
 
 
 class _NotRepairedError(Exception):
@@ -126,8 +138,9 @@ class _Repairing:
     """The work on all sources, and what came of it.
 
     Attributes:
-        is_single: there is one text in all, which is reported even if nothing changes.
-        codes: the exit codes of all texts so far.
+        is_single: there is one text in all, which is reported even if nothing changes.  Of several, those
+            that change or fail have a line each.
+        outcomes: what came of each text so far.
         has_changed: whether a text of the last source was repaired.
     """
 
@@ -145,11 +158,11 @@ class _Repairing:
         self._report_on = report
         self._screen, self._bar = screen, bar
         self._requested, self._deadline_seconds = requested, deadline_seconds
-        self._writes_out = writes_out and not report.as_json
+        self._writes_out = writes_out and report.form != "json"
         self._separates = len(sources) > 1
         self._texts_end_in_breaks: bool | None = None  # not known yet
         self.is_single = len(sources) == 1 and not sources[0].has_lines
-        self.codes: list[int] = []
+        self.outcomes: list[str] = []
         self.has_changed = False
         if not self.is_single:
             bar.grow(sum(source.path.stat().st_size for source in sources if source.path is not None))
@@ -190,16 +203,17 @@ class _Repairing:
                 yield _Part(text, ending, f"{source.name}:{number}", number)
 
     def _without_last_break(self, data: bytes) -> tuple[bytes, bytes]:
-        """A text and the line break at its end, where no text of the constraint can end in one.
+        """A text and the line break at its end, if that belongs to the file, as ``echo`` writes one.
 
-        Then it belongs to the file, as ``echo`` writes one.  Where the limits do not suffice to know, it is
-        part of the text: at worst an edit removes it.
+        In JSON it always does: it may stand after every value.  Otherwise it does where no text of the
+        constraint can end in one.  Where the limits do not suffice to know, it is part of the text: at worst
+        an edit removes it.
         """
         if not data.endswith(b"\n"):
             return data, b""
         constraint = self._requested.constraint
         if self._texts_end_in_breaks is None and isinstance(constraint, JsonConstraint):
-            self._texts_end_in_breaks = True  # repairs admit all white space
+            self._texts_end_in_breaks = False
         if self._texts_end_in_breaks is None:
             try:
                 self._texts_end_in_breaks = not (constraint & regex(r"(?s).*\n")).is_empty()
@@ -223,7 +237,7 @@ class _Repairing:
             self.fail(part.place, str(error))
             return None
         self._report(part, answer)
-        if self.is_single and self._requested.what == "type":
+        if self.is_single and self._requested.what == "type" and self._report_on.form == "report":
             self._screen.err.print(Pretty(value))
         return text
 
@@ -262,22 +276,28 @@ class _Repairing:
     def _report(self, part: _Part, answer: Repair[Any]) -> None:
         """Show what has changed, how near the text is to the optimum, and what was lost and invented."""
         has_changed = answer.text.encode() != part.text
-        self.codes.append(_REPAIRED if has_changed else _UNCHANGED)
+        self.outcomes.append(_REPAIRED if has_changed else _UNCHANGED)
         self.has_changed |= has_changed
         margin = self._margin(answer) if self._report_on.margin else None
-        self._write_json(part.place, answer, margin)
-        err = self._screen.err
-        if not has_changed:
-            if self.is_single:
-                err.print(Text.assemble((part.place, "bold"), ": unchanged"))
-                if margin is not None:
-                    err.print(Text(margin_of(margin)))
-            return
-        err.print(Text.assemble((part.place, "bold"), f": repaired, {verdict_of(answer)}"))
-        show_edits(err, answer, part.line)
-        show_content(err, answer, part.line)
-        if margin is not None:
-            err.print(Text(margin_of(margin)))
+        form = self._report_on.form
+        if form == "json":
+            self._write_json(as_json(part.place, answer, margin, ""))
+        elif self.is_single or (has_changed and form == "report"):
+            self._show(part, answer, has_changed, margin)
+
+    def _show(self, part: _Part, answer: Repair[Any], has_changed: bool, margin: Margin | None) -> None:
+        """One line; of a single text also its edits."""
+        says = f"repaired, {verdict_of(answer)}" if has_changed else "unchanged"
+        is_whole = self.is_single and self._report_on.form == "report"
+        if not is_whole:
+            says += _content_of(answer)
+            says += "" if margin is None else f", {margin_of(margin)}"
+        self._screen.show_line((part.place, "bold"), f": {says}")
+        if is_whole and has_changed:
+            show_edits(self._screen.err, answer, part.line)
+            show_content(self._screen.err, answer, part.line)
+        if is_whole and margin is not None:
+            self._screen.show_line(margin_of(margin))
 
     def _margin(self, answer: Repair[Any]) -> Margin | None:
         """The margin within the deadline; ``None``: it was over before anything was known."""
@@ -288,21 +308,20 @@ class _Repairing:
         except LimitExceeded:
             return None
 
-    def _write_json(
-        self, place: str, answer: Repair[Any] | None, margin: Margin | None, why: str = ""
-    ) -> None:
-        """Write a line of JSON about a text, where these are to be written."""
-        if self._report_on.as_json:
-            record = as_json(place, answer, margin, why)
-            self._write_bytes(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    def _write_json(self, record: dict[str, Any]) -> None:
+        self._write_bytes(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def fail(self, place: str, why: str) -> None:
         """Report a text that is not repaired."""
-        self.codes.append(_IMPOSSIBLE)
-        self._write_json(place, None, None, why)
-        title = Text.assemble((place, "bold"), ": not repaired")
-        panel = Panel(Text(shown_text(why)), title=title, title_align="left", border_style="red")
-        self._screen.err.print(panel)
+        self.outcomes.append(_IMPOSSIBLE)
+        errors = self._screen.errors
+        if self._report_on.form == "json":
+            self._write_json(as_json(place, None, None, why))
+        if self.is_single:
+            title = Text.assemble((place, "bold"), ": not repaired")
+            errors.print(Panel(Text(shown_text(why)), title=title, title_align="left", border_style="red"))
+        else:
+            self._screen.show_line((place, "bold"), (": not repaired: ", "red"), why, console=errors)
 
     def _write_out(self, data: bytes) -> None:
         """Write to standard output: exactly the text, with a line break where something follows it."""

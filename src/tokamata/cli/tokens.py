@@ -18,11 +18,12 @@ from tokamata.vocabulary import Vocabulary
 __all__ = ["Samples", "encode"]
 
 
-def encode(source: Path, vocabulary: Vocabulary, text: str) -> tuple[list[int], str]:
+def encode(source: Any, vocabulary: Vocabulary, text: str) -> tuple[list[int], str]:
     """Cut ``text`` into tokens, as the tokenizer itself does, if it is at hand.
 
     Args:
-        source: the file or folder that the vocabulary was read from; a ``tokenizer.json`` is used.
+        source: what the vocabulary was read from: a file or a folder, of which a ``tokenizer.json`` is used;
+            or a tokenizer of transformers.
 
     Returns:
         The tokens, whose bytes make up ``text``; and a sentence that says how it was cut.
@@ -31,7 +32,7 @@ def encode(source: Path, vocabulary: Vocabulary, text: str) -> tuple[list[int], 
         VocabularyError: the vocabulary cannot spell the text.
     """
     data = text.encode("utf-8", "surrogateescape")
-    tokens = _by_tokenizer(source / "tokenizer.json" if source.is_dir() else source, text)
+    tokens = _by_tokenizer(source, text)
     if tokens is not None and b"".join(_bytes(vocabulary, token) for token in tokens) == data:
         return tokens, f"{len(tokens)} tokens, cut by the tokenizer"
     tokens = _longest_first(vocabulary, data)
@@ -42,7 +43,10 @@ def _bytes(vocabulary: Vocabulary, token: int) -> bytes:
     return (vocabulary[token] if token < vocabulary.width else None) or b""
 
 
-def _by_tokenizer(file: Path, text: str) -> list[int] | None:
+def _by_tokenizer(source: Any, text: str) -> list[int] | None:
+    if not isinstance(source, Path):
+        return list(source(text, add_special_tokens=False)["input_ids"])
+    file = source / "tokenizer.json" if source.is_dir() else source
     if file.suffix != ".json":
         return None
     try:

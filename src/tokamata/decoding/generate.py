@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, overload
 
 from tokamata.calls.arguments import checked_whole
@@ -35,6 +36,7 @@ from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
 from tokamata.decoding.streams import Stream
+from tokamata.display.progress import late_bar
 from tokamata.errors import ArgumentError, about, shown_argument
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import OnNoncanonical
@@ -438,8 +440,9 @@ def _results(
         samplers = samplers or [_sampler(sampling, index, cached) for index in going]
         rows = _rows(tasks, [samplers[index] for index in going], tokenizer, timing, options, pace)
         bias = options.bias(rows[0].vocabulary) if rows else Bias({})
-        for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
-            pass
+        with late_bar("generating", len(rows), partial(_ended, rows)):
+            for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
+                pass
         pace.begin_try()
         again = []
         for index, row in zip(going, rows, strict=True):
@@ -459,6 +462,11 @@ def _results(
         if not going:
             break
     return [results[index] for index in range(len(prompts))]
+
+
+def _ended(rows: list[Row[Any]]) -> int:
+    """How many texts have ended."""
+    return sum(row.result is not None for row in rows)
 
 
 def _sampling_and_options(settings: Mapping[str, Any]) -> tuple[Sampling, Options]:

@@ -52,6 +52,7 @@ __all__ = ["MOST_DETOURS", "Closing", "Recovery"]
 _T = TypeVar("_T")
 MOST_DETOURS = 8  # of a text, one after another without a token of the model between them
 _LEAST_SECONDS = 0.001  # for a closing at a deadline that is over
+_LATE_SECONDS = 0.1  # for a closing that was not found in time: a text that is late is better than none
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,12 @@ class Recovery(Generic[_T]):
             start = self._relaxed(matcher, tokens) if self.banned else matcher.fork()
             if start is None:
                 return None
-            closing = start.shortest_completion(deadline_seconds=seconds)
+            try:
+                closing = start.shortest_completion(deadline_seconds=seconds)
+            except LimitExceeded as error:
+                if error.limit != "deadline_seconds" or self.on_deadline != "finish":
+                    raise
+                closing = start.shortest_completion(deadline_seconds=_LATE_SECONDS)
             # A bound on a thought may be shorter than its shortest completion.
             return Closing(start, closing) if start.fork().advance_all(closing) else None
         except (EmptyConstraintError, UnspellableError, LengthError, LimitExceeded):

@@ -9,7 +9,7 @@ which the model has not read.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -36,6 +36,7 @@ from tokamata.decoding.wanted import legal_mass_and_wanted
 from tokamata.decoding.written_text import WrittenText
 from tokamata.errors import BudgetError, GenerationError, LimitExceeded, NoTokenError
 from tokamata.matching.masks import allocate_mask
+from tokamata.resources.logs import LOG
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ class Row(Generic[_T]):
         with Clock(self._timing, "repair_seconds"):
             left = self._pace.seconds_left()
             self.result = self._task.recovery.settled(refusals[-1].generation, refusals, left)
+        _log_switches([part for part in self.result.switches if part.state == "repair"])
 
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
@@ -584,6 +586,15 @@ class Row(Generic[_T]):
         if is_whole:
             with Clock(self._timing, "repair_seconds"):
                 self.result = self._task.recovery.judged(generation, self._pace.seconds_left())
+        LOG.debug(
+            "wrote %d tokens: %s; the masks of the call took %.3f s",
+            len(self._tokens), reason, self._timing.constraint_seconds,
+        )  # fmt: skip
+        if isinstance(self.result, Refusal):
+            LOG.info("the text is refused: %s", self.result.reason)
+            _log_switches(generation.switches)
+        else:
+            _log_switches(self.result.switches)
 
     def _switches(self) -> tuple[Switch, ...]:
         """The parts that the model did not draw, of the text as it is shown."""
@@ -608,3 +619,9 @@ class Row(Generic[_T]):
             self._timing,
             self._pace.seconds_left(),
         )
+        LOG.info("abstained after %d tokens, since %s", len(self._tokens), REASONS[cause])
+
+
+def _log_switches(switches: Sequence[Switch]) -> None:
+    for part in switches:
+        LOG.info("%s from byte %d on, since %s", part.state, part.where, REASONS[part.cause])

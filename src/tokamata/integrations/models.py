@@ -1,12 +1,14 @@
-"""Loads models and tokenizers from folders in transformers' format, for the command line.
+"""Loads models and tokenizers in transformers' format, for the command line.
 
-No call here uses the network: folders are loaded with ``local_files_only``.
+A folder is loaded with ``local_files_only``, so without the network.  Anything else is a name on the Hub,
+which transformers finds in its cache or fetches.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,53 +20,85 @@ from typing import Any
 
 from tokamata.errors import MissingExtraError, TokamataError
 
-__all__ = ["ModelError", "Progress", "load_model", "load_tokenizer", "no_progress", "quiet_transformers"]
+__all__ = [
+    *("ModelError", "Progress", "is_name", "load_model", "load_tokenizer", "no_progress"),
+    "quiet_transformers",
+]
+
+_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
 
 Progress = Callable[[str, float], None]
 """Called with the name of the current step and its finished share, 0 to 1; 0 if that is unknown."""
 
 
 class ModelError(TokamataError, ValueError):
-    """A folder without a model or tokenizer that transformers can load, or that cannot be written to."""
+    """No model or tokenizer that transformers can load, or a folder that cannot be written to."""
 
 
 def no_progress(what: str, share: float) -> None:
     """Ignore progress."""
 
 
-def load_model(folder: Path, progress: Progress = no_progress) -> tuple[Any, Any]:
-    """Load the model and the tokenizer of a folder that ``save_pretrained`` wrote.
+def load_model(
+    source: Path | str, progress: Progress = no_progress, *, tokenizer: Path | str | None = None
+) -> tuple[Any, Any]:
+    """Load a model and its tokenizer.
+
+    Args:
+        source: a folder that ``save_pretrained`` wrote, or a name on the Hub.
+        progress: called with each step.
+        tokenizer: the source of the tokenizer, as for :func:`load_tokenizer`; ``None``: that of the model.
 
     Returns:
         The model, with the dtype of its weights, ready for inference; and its tokenizer.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
-        ModelError: transformers cannot load the folder.
+        ModelError: transformers cannot load one of them.
     """
-    tokenizer = load_tokenizer(folder, progress)
+    loaded = load_tokenizer(source if tokenizer is None else tokenizer, progress)
     with quiet_transformers(progress) as transformers:
         progress("loading the weights", 0.0)
-        load = transformers.AutoModelForCausalLM.from_pretrained
-        try:
-            model = load(folder, local_files_only=True, dtype="auto")
-        except (OSError, ValueError) as error:
-            raise ModelError(
-                f"{folder} holds no language model that transformers can load: {error}"
-            ) from error
-    return model.eval(), tokenizer
+        model = _loaded(transformers.AutoModelForCausalLM, source, "language model", dtype="auto")
+    return model.eval(), loaded
 
 
-def load_tokenizer(folder: Path, progress: Progress = no_progress) -> Any:
-    """Load the tokenizer of a folder; raises as :func:`load_model` does."""
+def load_tokenizer(source: Path | str, progress: Progress = no_progress) -> Any:
+    """Load a tokenizer; raises as :func:`load_model` does.
+
+    Args:
+        source: a folder, a name on the Hub, or the file ``tokenizer.json`` of a tokenizer.
+        progress: called with each step.
+    """
     with quiet_transformers(progress) as transformers:
         progress("loading the tokenizer", 0.0)
-        if not folder.is_dir():
-            raise ModelError(f"{folder} is not a folder; pass one with a model in transformers' format")
+        if not Path(source).is_file():
+            return _loaded(transformers.AutoTokenizer, source, "tokenizer")
         try:
-            return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{folder} holds no tokenizer that transformers can load: {error}") from error
+            return transformers.PreTrainedTokenizerFast(tokenizer_file=str(source))
+        except Exception as error:  # tokenizers has one type of error for everything, `Exception`
+            raise ModelError(
+                f"{source} is not a tokenizer.json that transformers can load: {error}"
+            ) from error
+
+
+def is_name(source: Path | str) -> bool:
+    """Whether a source is a name on the Hub: it looks like one, and there is no such file or folder."""
+    return isinstance(source, str) and _NAME.fullmatch(source) is not None and not Path(source).exists()
+
+
+def _loaded(kind: Any, source: Path | str, what: str, **options: Any) -> Any:
+    has_name = is_name(source)
+    if not has_name and not Path(source).is_dir():
+        raise ModelError(
+            f"{source} is not a folder; pass one with a {what} in transformers' format, or a name on the Hub"
+        )
+    try:
+        return kind.from_pretrained(source, local_files_only=not has_name, **options)
+    except (OSError, ValueError) as error:
+        where = "is neither a folder nor the name of" if has_name else "holds no"
+        article = " a" if has_name else ""
+        raise ModelError(f"{source} {where}{article} {what} that transformers can load: {error}") from error
 
 
 @contextmanager

@@ -47,6 +47,7 @@ from tokamata.errors import (
 )
 from tokamata.matching.written_recipes import Unreadable, Unwritable, made_of, written
 from tokamata.resources.limits import CancelToken, Limits, Watch
+from tokamata.resources.logs import LOG
 from tokamata.values.denotation import Denotation
 from tokamata.version import __version__
 
@@ -137,7 +138,11 @@ def read(path: str | os.PathLike[str], vocabulary: Vocabulary, watch: Watch, giv
         if head.vocabulary != vocabulary._mask_digest:
             reason = "it was saved for another vocabulary"
             raise CompiledFileError(str(source), reason, f"load that one, or {_AGAIN} for this one")
-        masks = _masks_of(file, own, watch) if head.writer == _writer() else None
+        is_ours = head.writer == _writer()
+        masks = _masks_of(file, own, watch) if is_ours else None
+    if masks is None:
+        why = "damaged or too large" if is_ours else "of another version"
+        LOG.warning("the masks in %s are %s; they are computed again", source, why)
     _, cancel = watch.remaining(watch.limits)
     return Kept(_constraint_of(head, source, given, cancel), head.options, masks)
 

@@ -16,6 +16,7 @@ import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole, clipped
 from tokamata.calls.recipes import Shared, made_by_steps, steps_of
 from tokamata.display.html import DIM, GOOD, WRITTEN, lines, panel, span
+from tokamata.display.progress import late_bar
 from tokamata.errors import (
     ArgumentError,
     ContextError,
@@ -30,6 +31,7 @@ from tokamata.matching.masks import allocate_mask
 from tokamata.matching.process_rewards import ProcessRewards, measured
 from tokamata.repair.tokens import RepairsTokens
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_cancel, core_limits
+from tokamata.resources.logs import LOG
 from tokamata.values.control_names import ControlNames
 from tokamata.values.denotation import Denotation, Refusal, remade
 from tokamata.values.events import TextEvents
@@ -125,6 +127,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         given = Composition(constraint, vocabulary, start_of_text, tokenization)
         self._composed, spent_seconds = given.composed(limits, cancel, pattern, is_pattern)
         self._is_first = spent_seconds > 0  # no equal constraint had been compiled before
+        if self._is_first:
+            LOG.debug("compiled %.80r in %.3f s", pattern, spent_seconds)
+        else:
+            LOG.debug("found what an equal constraint had compiled of %.80r", pattern)
         self._core = _core.Constraint(
             self._composed.core, core_limits(limits), cancel, pattern, is_pattern, spent_seconds
         )
@@ -272,7 +278,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             if not (is_number and seconds >= 0):
                 raise ArgumentError("seconds", shown_argument(seconds), "a number of at least 0, or None")
         most = self.limits.seconds if seconds is None else float(seconds)
-        return Preparation(*self._core.prepare(most, checked_cancel(cancel)))
+        with late_bar("preparing masks"):
+            prepared = Preparation(*self._core.prepare(most, checked_cancel(cancel)))
+        LOG.debug("prepared %d masks in %.3f s", prepared.masks, prepared.seconds)
+        return prepared
 
     def save(self, path: str | os.PathLike[str], *, cancel: CancelToken | None = None) -> None:
         """Writes the constraint and the masks that are kept now to a file; :func:`tokamata.load` reads it.

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import IO
 
 from tokamata import version
+from tokamata.resources.logs import LOG
 
 _MOST_BYTES = 1 << 29  # of all derived files
 _MOST_FILES = 1000  # each write looks at all of them, which then takes 20 ms
@@ -86,11 +87,17 @@ def write(path: Path, save: Callable[[IO[bytes]], object]) -> None:
             unfinished = Path(file.name)
             save(file)
         unfinished.replace(path)
-    except OSError:
+    except OSError as error:
+        LOG.info("%s cannot be written: %s", path, error.strerror)
         if unfinished is not None:
             _remove(unfinished)
         return
     trim()
+
+
+def note_damage(path: Path) -> None:
+    """Reports a file whose content is not what was written; it is computed again."""
+    LOG.warning("%s is damaged; its content is computed again", path)
 
 
 def note_use(path: Path) -> None:

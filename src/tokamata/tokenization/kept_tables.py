@@ -41,13 +41,17 @@ def load(key: str) -> Tables | None:
     try:
         with zipfile.ZipFile(path) as archive:
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-                return None  # without compression, reading cannot need more memory than the file's size
+                # Without compression, reading cannot need more memory than the file's size.
+                raise ValueError("the file is compressed")
         with np.load(path, allow_pickle=False) as file:
             tables: Tables = {name: file[name] for name in file.files}
         for name in _TEXTS:
             tables[name] = _texts(tables.pop(f"{name}_lengths"), tables.pop(f"{name}_bytes"))
+    except FileNotFoundError:
+        return None  # absent
     except (OSError, EOFError, ValueError, LookupError, TypeError, MemoryError, zipfile.BadZipFile):
-        return None  # absent or damaged: recomputed
+        kept_files.note_damage(path)
+        return None
     kept_files.note_use(path)
     return {name: value.item() if getattr(value, "ndim", 1) == 0 else value for name, value in tables.items()}
 

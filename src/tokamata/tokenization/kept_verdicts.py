@@ -36,17 +36,28 @@ def load(key: str) -> dict[str, int] | None:
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            return None
+    except OSError:
+        return None  # absent: tested
+    found = _counts(content, key)
+    if found is None:
+        kept_files.note_damage(path)
+        return None
+    kept_files.note_use(path)
+    return found
+
+
+def _counts(content: bytes, key: str) -> dict[str, int] | None:
+    """The counts in a file; ``None`` if it is damaged."""
+    if len(content) > _MOST_BYTES:
+        return None
+    try:
         known = json.loads(content)
         counts = known["counts"]
         if known["key"] != key or known["sum"] != _sum(key, counts):
             return None
-        found = {str(name): int(count) for name, count in counts.items()}
-    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # absent or damaged: tested again
-    kept_files.note_use(path)
-    return found
+        return {str(name): int(count) for name, count in counts.items()}
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def keep(key: str, counts: Mapping[str, int]) -> None:

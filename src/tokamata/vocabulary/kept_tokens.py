@@ -44,11 +44,13 @@ def load(path: Path, start_rule: Callable[[], TokenBytes]) -> tuple[TokenTable, 
     except OSError:
         return None  # nothing is kept
     if hashlib.sha256(memoryview(data)[_DIGEST:]).digest() != data[:_DIGEST]:
-        return None  # damaged
+        kept_files.note_damage(path)
+        return None
     try:
         found = _found(data, start_rule)
     except (ValueError, LookupError, TypeError, RecursionError):
-        return None  # damaged, although its digest fits
+        kept_files.note_damage(path)  # although its digest fits
+        return None
     kept_files.note_use(path)
     return found
 

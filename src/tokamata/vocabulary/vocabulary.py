@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
+import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from tokamata.calls.arguments import checked_instance, checked_list
 from tokamata.calls.recipes import Shared
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.resources.locks import kept_property
+from tokamata.resources.logs import LOG
 from tokamata.vocabulary.kept_segments import keep_segments
 from tokamata.vocabulary.misfits import warn_if_far_wider, warn_without_stop
 from tokamata.vocabulary.packed_tokens import packed, unpacked
@@ -110,6 +112,7 @@ class Vocabulary:
             VocabularyError: for a source that cannot be read, or arguments that do not fit it.
             MissingExtraError: where reading it needs a package that is not installed.
         """
+        begin = time.perf_counter()
         table = read_source(source, want_stop=stop is None, control_tokens=control_tokens)
         stops = table.stop if stop is None else resolve_stop(stop, table)
         try:
@@ -121,6 +124,8 @@ class Vocabulary:
         if stop is None and not stops:
             warn_without_stop(table, _shown_source(source))
         warn_if_far_wider(len(made), made.width)
+        what = source if isinstance(source, (str, os.PathLike)) else type(source).__name__
+        LOG.debug("read %d tokens of %.200s in %.3f s", len(made), what, time.perf_counter() - begin)
         return made
 
     def __len__(self) -> int:

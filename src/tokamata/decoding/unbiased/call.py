@@ -31,6 +31,7 @@ from tokamata.decoding.unbiased.prefix_tree import PrefixTree
 from tokamata.decoding.unbiased.results import Method, Sample, Samples
 from tokamata.decoding.unbiased.smc import Population
 from tokamata.decoding.unbiased.walks import Path, walk
+from tokamata.display.progress import late_bar
 from tokamata.errors import (
     ArgumentError,
     Cancelled,
@@ -165,7 +166,8 @@ def sample(
     most = max_forward_passes or _PASSES_OF_A_TOKEN * count * options.max_new_tokens
     run = _Run(law, model, method, memory_bytes, _Allowance(most, cancel), timing)
     try:
-        run.draw(count, seed, resample_below)
+        with late_bar("sampling", count, lambda: len(run.paths)):
+            run.draw(count, seed, resample_below)
     except (_TooManyPasses, Cancelled, GenerationError, LimitExceeded) as error:
         is_bound = isinstance(error, (_TooManyPasses, Cancelled))
         if not (is_bound or run.paths):

@@ -29,6 +29,7 @@ from tokamata.patterns.grammars.rules.lowering import lower_grammar
 from tokamata.resources import kept_files
 from tokamata.resources.later import Later
 from tokamata.resources.limits import Watch
+from tokamata.resources.logs import LOG
 
 __all__ = ["EngineRules", "engine_rules"]
 
@@ -62,7 +63,9 @@ def engine_rules(grammar: trees.Grammar, lexer: LexerName, watch: Watch) -> Engi
     with journal_of(given) as journal:
         exact = without_lexer(grammar, lexer, watch)
         expression = lower_grammar(exact, watch)
-    is_slow = time.thread_time() - begin >= LEAST_SECONDS
+    spent = time.thread_time() - begin
+    LOG.debug("read the rules of a grammar with %d terminals in %.3f s", len(given), spent)
+    is_slow = spent >= LEAST_SECONDS
     if path is not None and is_slow and (program := journal.program(expression)) is not None:
         body = json.dumps(program, separators=(",", ":")).encode()
         kept_files.write(path, lambda file: file.write(hashlib.sha256(body).digest() + body))
@@ -77,11 +80,13 @@ def _load(path: Path, given: list[_core.Expression], watch: Watch) -> _core.Expr
         return None  # nothing is kept
     body = memoryview(data)[_DIGEST:]
     if hashlib.sha256(body).digest() != data[:_DIGEST]:
-        return None  # damaged
+        kept_files.note_damage(path)
+        return None
     try:
         expression = made_by(json.loads(bytes(body)), given, watch)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # damaged, although its digest fits
+        kept_files.note_damage(path)  # although its digest fits
+        return None
     kept_files.note_use(path)
     return expression
 
