@@ -409,6 +409,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     ),
     tk.generate: ({}, {}),  # below: they need a model
     tk.stream: ({}, {}),
+    tk.astream: ({}, {}),  # those of stream
     tk.sample: ({}, {}),  # in tests/decoding/test_unbiased_sampling.py
 }
 
@@ -450,7 +451,7 @@ def test_the_table_names_every_argument() -> None:
             continue  # the engine's own, which has no signature
         if set(parameters) == {"args", "kwargs"}:
             continue  # the same, from Python 3.13 on
-        if function not in (tk.generate, tk.stream, tk.sample):
+        if function not in (tk.generate, tk.stream, tk.astream, tk.sample):
             assert set(parameters) == set(known(function)), function
 
 
@@ -487,6 +488,8 @@ def test_the_table_names_every_public_function() -> None:
         *[({"stop": value}, value) for value in (5, None, [5], b"a", STRANGE)],
         *[({"validators": value}, value) for value in (*LISTS, ["a"], [int])],
         *[({"policy": value}, value) for value in (5, "repair", STRANGE)],
+        *[({"retries": value}, value) for value in ("5", None, 1.5, STRANGE, -1, HUGE)],
+        *[({"tools": value}, value) for value in (5, "weather", [], [5], STRANGE)],
         *[({"deadline_seconds": value}, value) for value in SECONDS],
         *[({"step_seconds": value}, value) for value in SECONDS],
         *[({"tokenizer": value}, value) for value in (5, None, "gpt2", STRANGE)],
@@ -570,6 +573,7 @@ BUILTIN_ERRORS = {
 ALLOWED = {
     ("automata/__init__.py", "AttributeError"): "the protocol of modules",
     ("decoding/value_probabilities/results.py", "KeyError"): "the protocol of mappings",
+    ("decoding/async_streams.py", "StopAsyncIteration"): "the protocol of asynchronous iterators",
     ("values/parts.py", "AttributeError"): "the protocol of attributes",
     ("values/parts.py", "IndexError"): "as re.Match has it",
     ("cli/main.py", "SystemExit"): "the end of a command",

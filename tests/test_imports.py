@@ -34,7 +34,8 @@ INNER_ROOMS = {
     "display": ["texts", "html", "progress"],
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
-        *("derivations", "json_events", "tagged", "events", "partial_values", "denotation"),
+        *("derivations", "json_events", "tagged", "events", "partial_values", "growing_values"),
+        "denotation",
     ],
     "matching": [
         *("masks", "mask_reports", "process_rewards", "explanation", "thoughts"),

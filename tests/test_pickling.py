@@ -557,7 +557,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "OverlappingSpansError": ((0, 2), (1, 3)),
     "PicklingError": ("a Matcher", "fork it"),
     "NoTokenError": ("banned", "every token is banned", 3, "abc"),
-    "RefusedError": ("too small", SimpleNamespace(text="12")),
+    "RefusedError": ("too small", SimpleNamespace(text="12"), ("a refusal",)),
     "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
     "SamplingStopped": ("the work was cancelled", "call it again", (1, 2)),
     "SchemaError": ("/a", "type", "7", "a string"),

@@ -200,13 +200,13 @@ def test_a_thousand_calls_read_and_compile_once(value: Any, counts: collections.
 
 def test_signatures_have_the_names_of_all_arguments() -> None:
     stream, generate = inspect.signature(tk.stream), inspect.signature(tk.generate)
-    assert set(generate.parameters) - set(stream.parameters) == {"on_text"}
+    assert set(generate.parameters) - set(stream.parameters) == {"on_text", "retries"}
     assert set(stream.parameters) - set(generate.parameters) == set()
     for name, one in stream.parameters.items():
         assert one.kind is generate.parameters[name].kind
         assert one.default == generate.parameters[name].default
     assert generate.parameters["max_new_tokens"].default == 256
-    for function in (tk.generate, tk.stream, tk.sample, tk.beam_search, tk.probabilities):
+    for function in (tk.generate, tk.stream, tk.astream, tk.sample, tk.beam_search, tk.probabilities):
         kinds = {one.kind for one in inspect.signature(function).parameters.values()}
         assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     assert set(generate.parameters) >= set(tk.decoding.Settings.__annotations__)

@@ -125,7 +125,7 @@ class Writing:
                 assert steps.tokens_left >= 0
                 matcher = steps._row.matcher
                 shown, data = shown + step.text, data + step.data
-                events += step.events
+                events += [event for event in step.events if not event.is_delta]
                 assert matcher is not None
                 assert matcher.text.endswith(data)
         except AT_ONCE:

@@ -54,6 +54,8 @@ def test_examples_of_partial_values() -> None:
         ('{"a": "x\\u00', {"a": "x"}),
         ('{"a": "x\\ud83d', {"a": "x"}),
         ('["x\\', ["x"]),
+        ('["x\\\\ud83d', ["x\\ud83d"]),
+        ('["x\\ud83d\\u', ["x"]),
         ("[1, 2.", [1, 2]),
         ("[-", []),
         ('{"a": [{"b": "c"', {"a": [{"b": "c"}]}),
@@ -104,6 +106,53 @@ def test_partial_models_of_a_stream_and_of_a_mask() -> None:
         "Paul Klee",
         1879,
         ["cubism"],
+    )
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+    name: str
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog", "wolf"]
+    name: str
+    legs: int = 4
+
+
+class Rock(pydantic.BaseModel):
+    weight: float
+
+
+class Owner(pydantic.BaseModel):
+    pet: Cat | Dog
+    pets: list[Cat | Dog] | None = None
+    things: list[Cat | Rock | str] | None = None
+
+
+def test_one_of_several_models_is_the_one_that_its_literals_name() -> None:
+    partial = tk.partial(Owner)
+
+    def pet(value: Any) -> Any:
+        return partial.model_validate({"pet": value}).pet
+
+    assert (type(pet({"kind": "dog", "name": "x"})).__name__, pet({"kind": "wolf"}).kind) == (
+        "PartialDog",
+        "wolf",
+    )
+    assert type(pet({"kind": "cat"})).__name__ == "PartialCat"
+    assert pet({"name": "x"}) is None
+    assert pet({"kind": "d"}) is None
+    found = partial.model_validate(
+        {"pets": [{"kind": "dog"}, {"kind": "cat"}], "things": [{"weight": 2}, "a"]}
+    )
+    assert [type(one).__name__ for one in found.pets] == ["PartialDog", "PartialCat"]
+    assert (
+        found.things[1],
+        type(partial.model_validate({"things": [{"kind": "cat"}]}).things[0]).__name__,
+    ) == (
+        "a",
+        "PartialCat",
     )
 
 

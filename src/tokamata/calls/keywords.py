@@ -38,6 +38,7 @@ _OTHER_NAMES = {  # of other libraries
     "bad_words": "banned_tokens",
     "timeout": "deadline_seconds",
     "max_time": "deadline_seconds",
+    "max_retries": "retries",
     "num_beams": "beams",
     "num_samples": "n",
     "num_return_sequences": "n",
@@ -47,6 +48,11 @@ _OTHER_NAMES = {  # of other libraries
     "response_format": "constraint",
     "output_type": "constraint",
 }
+
+_NEVER = {  # what a function cannot have, and why
+    ("stream", "retries"): "its steps have shown a text before it can be refused; call tokamata.generate",
+}
+_NEVER |= {("astream", name): why for (_, name), why in _NEVER.items()}
 
 
 def takes_settings_of(other: Callable[..., Any]) -> Callable[[_F], _F]:
@@ -90,6 +96,6 @@ def _refuse(function: str, name: str, known: frozenset[str]) -> None:
     near = [one for one in (_OTHER_NAMES.get(name),) if one in known]
     if name not in _OTHER_NAMES:  # what such a name means is not what is spelled like it
         near = difflib.get_close_matches(name, sorted(known), 1)
-    hint = f"did you mean {near[0]}?" if near else ""
+    hint = f"did you mean {near[0]}?" if near else _NEVER.get((function, _OTHER_NAMES.get(name, name)), "")
     expected = f"one of {', '.join(sorted(known))}"
     raise ArgumentError(f"an argument of {function}()", repr(name), expected, hint)

@@ -35,7 +35,7 @@ from tokamata.constraints.trigger_constraints import dispatched, in_order
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.patterns.tagged import STYLES
 from tokamata.resources.limits import Watch
-from tokamata.values.forms import Converted
+from tokamata.values.forms import Called, Converted, Form
 
 if TYPE_CHECKING:
     from tokamata.resources.limits import CancelToken, Limits
@@ -143,7 +143,8 @@ def _call(tool: Tool, arguments: Constraint[Any], style: ToolFormat) -> Constrai
             text = ""
     parts += [spelled_text(text), arguments.captured("arguments"), spelled_text(style.end)]
     whole = in_order(parts, clipped(f"a call of {tool.name}"))
-    return _converted(whole, lambda found: ToolCall(tool.name, found.arguments))
+    form = Called(whole._form, lambda found: ToolCall(tool.name, found.arguments), tool.name)
+    return _read_as(form, whole)
 
 
 def _written_name(name: str, before: str, style: ToolFormat) -> str:
@@ -164,7 +165,10 @@ def _block(row: Constraint[list[ToolCall]], style: ToolFormat) -> Constraint[lis
 
 
 def _converted(whole: Constraint[Any], convert: Callable[[Any], Any]) -> Constraint[Any]:
-    form = Converted(whole._form, convert)
+    return _read_as(Converted(whole._form, convert), whole)
+
+
+def _read_as(form: Form, whole: Constraint[Any]) -> Constraint[Any]:
     return Constraint(
         whole._expression, whole.pattern, made_by=whole._operator, operands=whole._operands, form=form
     )

@@ -1,12 +1,14 @@
 """Decoding: a language model writes text under a constraint."""
 
+from tokamata.decoding.async_streams import AsyncStream, astream
 from tokamata.decoding.beams.results import Beam, Beams
 from tokamata.decoding.beams.searching import beam_search
 from tokamata.decoding.field_probabilities.fields import FieldProbabilities, FieldProbability
-from tokamata.decoding.generate import Settings, Stream, generate, stream
+from tokamata.decoding.generate import Settings, generate, stream
 from tokamata.decoding.policy import Policy
-from tokamata.decoding.results import Abstention, Generation, Step, Switch, Timing
+from tokamata.decoding.results import Abstention, Generation, Refusal, Step, Switch, Timing
 from tokamata.decoding.sampling import Sampling
+from tokamata.decoding.streams import Stream
 from tokamata.decoding.unbiased import Sample, Samples, sample
 from tokamata.decoding.value_probabilities.asking import probabilities
 from tokamata.decoding.value_probabilities.results import Probability, ValueProbabilities
@@ -14,6 +16,7 @@ from tokamata.decoding.wanted import Wanted
 
 __all__ = [
     "Abstention",
+    "AsyncStream",
     "Beam",
     "Beams",
     "FieldProbabilities",
@@ -21,6 +24,7 @@ __all__ = [
     "Generation",
     "Policy",
     "Probability",
+    "Refusal",
     "Sample",
     "Samples",
     "Sampling",
@@ -31,6 +35,7 @@ __all__ = [
     "Timing",
     "ValueProbabilities",
     "Wanted",
+    "astream",
     "beam_search",
     "generate",
     "probabilities",

@@ -29,6 +29,7 @@ of a text differently.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -53,18 +54,26 @@ class ChatEncoder:
     Args:
         tokenizer: a tokenizer of transformers.
         placeholders: added tokens that messages may write.
+        tools: what the template says of tools, as JSON Schemas of functions; ``None`` for nothing.
     """
 
-    def __init__(self, tokenizer: Any, placeholders: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        placeholders: Collection[str] = (),
+        tools: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
         self._tokenizer, self._placeholders = tokenizer, placeholders
+        self._tools = None if tools is None else list(tools)
 
     def ids(self, messages: Chat) -> list[int]:
         """The token ids of a chat, up to where the model's answer begins.
 
         Raises:
-            GenerationError: the tokenizer has no chat template, or the template refuses the messages.
-            ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a
-                placeholder is no added token.
+            GenerationError: the tokenizer has no chat template, or the template refuses the messages, or it
+                leaves out the tools.
+            ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a tool
+                does; or a placeholder is no added token.
         """
         tokenizer = self._tokenizer
         if not getattr(tokenizer, "chat_template", None):
@@ -77,6 +86,8 @@ class ChatEncoder:
         except Exception as error:  # templates are programs and may raise anything
             raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
         names = self._control_tokens
+        if self._tools is not None:
+            self._check_tools(text)
         # The template writes the special tokens.
         backend = getattr(tokenizer, "backend_tokenizer", None)
         options = {} if backend is None else {"return_offsets_mapping": True}
@@ -105,7 +116,24 @@ class ChatEncoder:
         return own[0]
 
     def _rendered(self, messages: Sequence[Any]) -> str:
-        return str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+        tools = {} if self._tools is None else {"tools": self._tools}
+        return str(
+            self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **tools)
+        )
+
+    def _check_tools(self, text: str) -> None:
+        """Refuse tools that the model would not see, or whose descriptions write control tokens."""
+        for tool in self._tools or ():
+            name = tool["function"]["name"]
+            if name not in text:
+                raise GenerationError(
+                    f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a "
+                    "message, or set a template that shows tools"
+                )
+        for name in self._control_tokens.values():
+            if name in json.dumps(self._tools, ensure_ascii=False):
+                expected = "descriptions without control tokens, which only the chat template writes"
+                raise ArgumentError("tools", f"one that spells {name!r:.80}", expected)
 
     @kept_property
     def _control_tokens(self) -> dict[int, str]:

@@ -71,6 +71,11 @@ class Pace:
         of_step = max(0.0, self._begun + self._step_seconds - time.perf_counter())
         return of_step if left is None else min(left, of_step)
 
+    def begin_try(self) -> None:
+        """Begins the texts again, with other prompts, in the time that is left."""
+        self._count = 0
+        self._was_slow = False
+
     def begin_round(self) -> None:
         """Begins a round.  The first one reads the prompt, and is not counted."""
         self._count += 1

@@ -16,10 +16,12 @@ it up is complete without one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypedDict, TypeVar, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, overload
 
+from tokamata.calls.arguments import checked_whole
 from tokamata.calls.keywords import refuses_unknown, takes_settings_of
 from tokamata.constraints.given import Given, Untyped
 from tokamata.decoding.bias import Bias
@@ -28,12 +30,14 @@ from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prompts import Prompt, check_single, several_prompts
-from tokamata.decoding.results import Abstention, Generation, Step, Timing
+from tokamata.decoding.results import Abstention, Generation, Refusal, Timing
+from tokamata.decoding.retries import check_can_be_retried, prompt_after
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.decoding.streams import Stream
 from tokamata.display.progress import late_bar
-from tokamata.errors import ArgumentError, PicklingError, shown_argument
+from tokamata.errors import ArgumentError, about, shown_argument
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import OnNoncanonical
 
@@ -46,9 +50,10 @@ if TYPE_CHECKING:
 
     _AnyValue: TypeAlias = Untyped | Sequence[Given[Any] | Untyped | None] | None
 
-__all__ = ["Settings", "Stream", "generate", "stream"]
+__all__ = ["Settings", "generate", "stream"]
 
 _T = TypeVar("_T")
+_MOST_RETRIES = 100
 _SEEDS = 1 << 64  # a seed has 64 bits
 
 
@@ -69,6 +74,7 @@ class Settings(TypedDict, total=False):
     draft: Any
     draft_tokens: int
     placeholders: Sequence[str]
+    tools: Any
     logit_bias: Mapping[int, float] | None
     banned_tokens: Sequence[int]
     stop: str | Sequence[str]
@@ -76,61 +82,6 @@ class Settings(TypedDict, total=False):
     deadline_seconds: float | None
     step_seconds: float | None
     probabilities: bool
-
-
-class Stream(Iterator[Step], Generic[_T]):
-    """Iterates over the tokens of a text while it is written; made by :func:`stream`.
-
-    After an error the iteration has ended.
-    """
-
-    def __init__(self, row: Row[_T], steps: Iterator[tuple[Row[Any], Step]], constraint: object) -> None:
-        self._row = row
-        self._steps = steps
-        self._is_constrained = constraint is not None
-
-    def __reduce__(self) -> NoReturn:
-        raise PicklingError("a Stream", "iterate to its end, and pickle its .generation")
-
-    @property
-    def generation(self) -> Generation[_T] | None:
-        """The result, once the iteration has ended; ``None`` before, and where the call abstained."""
-        return self._row.result if isinstance(self._row.result, Generation) else None
-
-    @property
-    def abstention(self) -> Abstention | None:
-        """Why there is no result, where a policy abstained."""
-        return self._row.result if isinstance(self._row.result, Abstention) else None
-
-    @property
-    def tokens_left(self) -> int:
-        """How many more tokens may be written."""
-        return self._row.tokens_left
-
-    @property
-    def tokens_needed(self) -> int:
-        """The least number of tokens that lead to an accepted text; 0 without a constraint.
-
-        Raises:
-            LimitExceeded: the constraint exceeded its limits.
-        """
-        return 0 if self._row.matcher is None else len(self._row.matcher.shortest_completion())
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether there is a constraint."""
-        return self._is_constrained
-
-    def __next__(self) -> Step:
-        """Write one more token.
-
-        Raises:
-            NoTokenError: there is no policy, and the model's logits leave no allowed token.
-            RefusedError: there is no policy, and a validator refuses the text.
-            MaskError: the model's logits are narrower than the vocabulary.
-            LimitExceeded: the constraint exceeded its limits.
-        """
-        return next(self._steps)[1]
 
 
 @overload
@@ -174,6 +125,7 @@ def stream(
     draft: Any = None,
     draft_tokens: int = 8,
     placeholders: Sequence[str] = (),
+    tools: Any = None,
     logit_bias: Mapping[int, float] | None = None,
     banned_tokens: Sequence[int] = (),
     stop: str | Sequence[str] = (),
@@ -221,6 +173,8 @@ def stream(
             a smaller model with the same tokens, the text itself is the one without a draft.
         draft_tokens: the largest number of tokens that are proposed for a call, at least 1.
         placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
+        tools: the tools of a chat, which its template describes to the model, as for
+            :func:`tokamata.tool_calls`; what the model may write is still the constraint's matter.
         logit_bias: what is added to the logits of tokens, before the mask; minus infinity bans a token.
             ``log_probability`` is that with the bias.
         banned_tokens: tokens that no text may have.  Masks count with them, so no text gets stuck where only
@@ -270,6 +224,7 @@ def stream(
         draft=draft,
         draft_tokens=draft_tokens,
         placeholders=placeholders,
+        tools=tools,
         logit_bias=logit_bias,
         banned_tokens=banned_tokens,
         stop=stop,
@@ -284,7 +239,7 @@ def stream(
     timing = Timing()
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)
-    [row] = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
+    [row] = _rows(tasks, [_sampler(sampling, 0, cached)], tokenizer, timing, options, pace)
     bias = options.bias(row.vocabulary)
     return Stream(row, write(cached, [row], timing, pace, bias, options.drafted_tokens), constraint)
 
@@ -301,6 +256,7 @@ def generate(
     *,
     on_text: Callable[[str], object] | None = None,
     policy: None = None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> Generation[_T]: ...
 @overload
@@ -312,6 +268,7 @@ def generate(
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> Generation[_T] | Abstention: ...
 @overload
@@ -323,6 +280,7 @@ def generate(
     *,
     on_text: Callable[[str], object] | None = None,
     policy: None = None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> Generation[Any]: ...
 @overload
@@ -334,6 +292,7 @@ def generate(
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> Generation[Any] | Abstention: ...
 @overload
@@ -344,6 +303,7 @@ def generate(
     constraint: Given[_T] | Sequence[Given[_T]],
     *,
     policy: None = None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[_T]]: ...
 @overload
@@ -354,6 +314,7 @@ def generate(
     constraint: Given[_T] | Sequence[Given[_T]],
     *,
     policy: Policy | None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[_T] | Abstention]: ...
 @overload
@@ -364,6 +325,7 @@ def generate(
     constraint: _AnyValue,
     *,
     policy: None = None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any]]: ...
 @overload
@@ -374,6 +336,7 @@ def generate(
     constraint: _AnyValue,
     *,
     policy: Policy | None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any] | Abstention]: ...
 @refuses_unknown
@@ -386,6 +349,7 @@ def generate(
     *,
     on_text: Callable[[str], object] | None = None,
     policy: Policy | None = None,
+    retries: int = 0,
     **settings: Unpack[Settings],
 ) -> Generation[Any] | Abstention | list[Any]:
     """Write texts under constraints, and return the whole texts.
@@ -402,8 +366,13 @@ def generate(
         constraint: as in :func:`stream`.  With several prompts: one for all of them, or a list with one for
             each, where ``None`` leaves a text free.
         on_text: called with each piece of the text as it is written: whole code points, never ``""``.
-            Only for a single prompt.
+            Only for a single prompt, without ``retries``.
         policy: as in :func:`stream`.  With a policy, a result may be an :class:`Abstention`.
+        retries: how often a text that is refused is written again, with the refused text and the reason in
+            the prompt, as :mod:`tokamata.decoding.retries` says; 100 at most.  A text is refused by one of
+            ``validators``, or where its value cannot be made, such as by a validator of pydantic.  Only what
+            is refused after the last try is the policy's matter, such as a repair.  All tries share
+            ``deadline_seconds``: there is none after it.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with
@@ -414,14 +383,16 @@ def generate(
     Raises:
         TokamataError: those of :func:`stream`.
         ArgumentError: also, the numbers of constraints and prompts differ, constraints have several
-            vocabularies, or ``on_text`` is used with several prompts.
+            vocabularies, or ``on_text`` is used with several prompts or ``retries``; or a prompt of token ids
+            with ``retries``.
         GenerationError: also, the prompts have different lengths and the model accepts no
             ``attention_mask``.
     """
     if on_text is not None and not callable(on_text):
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
+    retries = checked_whole("retries", retries, 0, _MOST_RETRIES)
     prompts = several_prompts(prompt)
-    if prompts is None:
+    if prompts is None and not retries:
         single: Any = prompt
         means: Any = constraint
         steps: Stream[Any] = stream(model, tokenizer, single, means, policy=policy, **settings)
@@ -432,19 +403,70 @@ def generate(
         assert result is not None  # set when the iteration ends
         return result
     if on_text is not None:
-        raise ArgumentError("on_text", shown_argument(on_text), "None for several prompts")
-    sampling, options = _sampling_and_options({**settings, "policy": policy})
+        why = "several prompts" if prompts is not None else "retries: it would have shown a refused text"
+        raise ArgumentError("on_text", shown_argument(on_text), f"None for {why}")
+    sampling, options = _sampling_and_options({**settings, "policy": policy, "retries": retries})
+    constraints = constraint_list(constraint, None if prompts is None else len(prompts))
+    results = _results(
+        model, tokenizer, [prompt] if prompts is None else prompts, constraints, sampling, options
+    )
+    return results[0] if prompts is None else results
+
+
+def _results(
+    model: Any,
+    tokenizer: Any,
+    prompts: list[Any],
+    constraints: list[Any],
+    sampling: Sampling,
+    options: Options,
+) -> list[Generation[Any] | Abstention]:
+    """The result of each prompt; those that are refused are written again, without the others."""
     timing, pace = Timing(), options.pace()
-    constraints = constraint_list(constraint, len(prompts))
-    tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
-    tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
-    cached = CachedModel(model)
-    rows = _rows(tasks, tokenizer, sampling, cached, timing, options, pace)
-    bias = options.bias(rows[0].vocabulary) if rows else Bias({})
-    with late_bar("generating", len(rows), lambda: sum(row.result is not None for row in rows)):
-        for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
-            pass
-    return [row.result for row in rows if row.result is not None]  # all of them
+    if options.retries:
+        for index, each in enumerate(prompts):
+            with about(f"prompt {index}" if len(prompts) > 1 else ""):
+                check_can_be_retried(each)
+    results: dict[int, Generation[Any] | Abstention] = {}
+    refusals: dict[int, tuple[Refusal, ...]] = {}
+    going, current = list(range(len(prompts))), list(prompts)
+    # Each text draws on where its last try has ended: the same seed might draw the same text again.
+    samplers: list[Sampler] = []
+    for left in range(options.retries, -1, -1):
+        given = [current[index] for index in going], [constraints[index] for index in going]
+        tasks = tasks_of(model, tokenizer, *given, options, timing)
+        tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
+        cached = CachedModel(model)
+        samplers = samplers or [_sampler(sampling, index, cached) for index in going]
+        rows = _rows(tasks, [samplers[index] for index in going], tokenizer, timing, options, pace)
+        bias = options.bias(rows[0].vocabulary) if rows else Bias({})
+        with late_bar("generating", len(rows), partial(_ended, rows)):
+            for _ in write(cached, rows, timing, pace, bias, options.drafted_tokens):
+                pass
+        pace.begin_try()
+        again = []
+        for index, row in zip(going, rows, strict=True):
+            if isinstance(row.result, Refusal):
+                refusals[index] = (*refusals.get(index, ()), row.result)
+                if left > 0 and not pace.is_over:
+                    again.append(index)
+                    current[index] = prompt_after(prompts[index], current[index], row.result)
+                    continue
+                with about(f"prompt {index}" if len(prompts) > 1 else ""):
+                    row.settle(refusals[index])
+            assert row.result is not None
+            assert not isinstance(row.result, Refusal)
+            known = row.result.refusals or refusals.get(index, ())
+            results[index] = replace(row.result, refusals=known) if known else row.result
+        going = again
+        if not going:
+            break
+    return [results[index] for index in range(len(prompts))]
+
+
+def _ended(rows: list[Row[Any]]) -> int:
+    """How many texts have ended."""
+    return sum(row.result is not None for row in rows)
 
 
 def _sampling_and_options(settings: Mapping[str, Any]) -> tuple[Sampling, Options]:
@@ -455,20 +477,23 @@ def _sampling_and_options(settings: Mapping[str, Any]) -> tuple[Sampling, Option
 
 def _rows(
     tasks: list[Task[Any]],
+    samplers: list[Sampler],
     tokenizer: Any,
-    sampling: Sampling,
-    model: CachedModel,
     timing: Timing,
     options: Options,
     pace: Pace,
 ) -> list[Row[Any]]:
-    """The rows of a call; each has its own random generator, and its own drafter."""
+    """The rows of a call; each has its own sampler, and its own drafter."""
     rows = []
-    for index, task in enumerate(tasks):
-        seed = None if sampling.seed is None else sampling.seed + index
-        if seed is not None and seed >= _SEEDS:
-            seed -= _SEEDS
-        sampler = Sampler(replace(sampling, seed=seed), model.device)
+    for task, sampler in zip(tasks, samplers, strict=True):
         drafter = drafter_of(options.draft, tokenizer, sampler, task.vocabulary, task.matcher)
         rows.append(Row(task, tokenizer, sampler, timing, pace, drafter))
     return rows
+
+
+def _sampler(sampling: Sampling, index: int, model: CachedModel) -> Sampler:
+    """The sampler of the ``index``-th text of a call, with a random generator of its own."""
+    seed = None if sampling.seed is None else sampling.seed + index
+    if seed is not None and seed >= _SEEDS:
+        seed -= _SEEDS
+    return Sampler(replace(sampling, seed=seed), model.device)

@@ -15,7 +15,7 @@ padding stays inside a text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.bias import Bias
@@ -47,7 +47,7 @@ def write(
     pace: Pace,
     bias: Bias,
     draft_tokens: int = 0,
-) -> Iterator[tuple[Row[Any], Step]]:
+) -> Generator[tuple[Row[Any], Step], None, None]:
     """Write all texts to their end, and yield each token as it is written.
 
     Args:

@@ -15,6 +15,9 @@ text that a validator refuses becomes the nearest accepted text that no validato
 a way on is closed by its shortest completion.  Text and state agree in each of them: every byte that is
 written is one that the matcher has followed.
 
+With ``retries``, the model writes a refused text again before any repair (:mod:`tokamata.decoding.retries`):
+its own next text is nearer to what it means than the nearest one that is accepted.
+
 Differences from the listing, which ``docs/errata.md`` tells: a byte is written only if a token spells it; one
 legal token suffices to go back; an accepted text is an end; other texts of a batch are not dropped.
 """

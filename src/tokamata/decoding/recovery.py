@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from tokamata.constraints.extension_constraints import control_token
 from tokamata.constraints.given import constraint_and_limits
 from tokamata.constraints.text_constraints import literal
-from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Generation, Switch, Timing
+from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Generation, Refusal, Switch, Timing
 from tokamata.decoding.shadow import Detour, detour
 from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
@@ -76,6 +76,7 @@ class Recovery(Generic[_T]):
         banned: the banned tokens.
         policy: what the call does; ``None``: it raises.
         validators: the judges of the finished text.
+        is_tried_again: whether a refused text leads to another try; then its value is judged, too.
     """
 
     constraint: Constraint[_T] | CompiledConstraint[_T] | None
@@ -86,6 +87,7 @@ class Recovery(Generic[_T]):
     banned: frozenset[int]
     policy: Policy | None
     validators: tuple[Validator, ...]
+    is_tried_again: bool = False
 
     @property
     def on_deadline(self) -> OnDeadline:
@@ -210,25 +212,47 @@ class Recovery(Generic[_T]):
         constraint, limits = constraint_and_limits(self.constraint)
         return constraint.accepts(data, limits=limits)
 
-    def judged(self, generation: Generation[_T], seconds_left: float | None) -> Generation[_T] | Abstention:
-        """A finished text, repaired if a validator refuses it.
+    def judged(
+        self, generation: Generation[_T], seconds_left: float | None
+    ) -> Generation[_T] | Abstention | Refusal:
+        """A finished text; if it is refused, its refusal where there may be another try, or its settlement.
 
         Args:
             generation: the text.
             seconds_left: the time that is left; ``None``: any.
 
         Raises:
-            RefusedError: a validator refuses it, and there is no policy.
+            RefusedError: a validator refuses it, there is no other try, and no policy.
         """
-        reason = self._refusal(generation.text, generation.parse) if self.validators else None
+        is_judged = bool(self.validators) or self.is_tried_again
+        reason = self._refusal(generation.text, generation.parse) if is_judged else None
         if reason is None:
             return generation
+        refusal = Refusal(reason, generation)
+        return refusal if self.is_tried_again else self.settled(generation, (refusal,), seconds_left)
+
+    def settled(
+        self, generation: Generation[_T], refusals: tuple[Refusal, ...], seconds_left: float | None
+    ) -> Generation[_T] | Abstention:
+        """What becomes of a refused text that is not tried again: a repair, or an abstention.
+
+        Args:
+            generation: the text.
+            refusals: of all tries; the last one is that of this text.
+            seconds_left: the time that is left; ``None``: any.
+
+        Raises:
+            RefusedError: there is no policy.
+        """
+        reason = refusals[-1].reason
         if self.policy is None:
-            raise RefusedError(reason, generation)
+            raise RefusedError(reason, generation, refusals)
+        if not self.is_tried_again:
+            refusals = ()
         if self.policy.repair:
             repaired = self._repaired(generation, seconds_left)
             if repaired is not None:
-                return repaired
+                return replace(repaired, refusals=refusals)
         return Abstention(
             "validator",
             f"{REASONS['validator']}: {reason}",
@@ -239,6 +263,7 @@ class Recovery(Generic[_T]):
             generation.prompt_tokens,
             generation.switches,
             generation.timing,
+            refusals,
         )
 
     def abstention(

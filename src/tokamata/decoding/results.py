@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tokamata.repair.results import Repair
     from tokamata.resources.limits import CancelToken
     from tokamata.values.events import Event
+    from tokamata.values.growing_values import GrowingValue
 
 __all__ = [
     "REASONS",
@@ -28,6 +29,7 @@ __all__ = [
     "Clock",
     "FinishReason",
     "Generation",
+    "Refusal",
     "Step",
     "Switch",
     "Timing",
@@ -119,8 +121,10 @@ class Step:
         text: the code points that it completes; perhaps ``""``.
         log_probability: as in :class:`Generation`, of this token.
         jumped: whether it was certain, and written without the model.
-        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Values that close only
-            when the model chooses to stop, such as a number that is the whole text, are in no step.
+        events: the values that closed with it, as :meth:`tokamata.Matcher.events` has them, and the parts of
+            texts that are still open (:attr:`Event.is_delta`).  However the text is cut into tokens, these
+            events are the same, if the deltas of a value are put together.  Values that close only when the
+            model chooses to stop, such as a number that is the whole text, are in no step.
         legal_mass: the probability that the model gives to all tokens that the constraint and the budget
             allow, together.  ``None`` without ``probabilities=True``, and where the model did not choose.
         wanted: the token that the model found most probable, and may not write; ``None`` where it may, and
@@ -135,6 +139,25 @@ class Step:
     events: tuple[Event, ...] = ()
     legal_mass: float | None = None
     wanted: Wanted | None = None
+    # The value of the text, and how many bytes of it had been shown.
+    _text: tuple[GrowingValue, int] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def value(self) -> Any:
+        """The value of the text up to this token: what no later token changes.
+
+        Of a constraint on JSON, strings are there as far as they go, numbers once they have ended, objects
+        and arrays with what is in them; ``None``: nothing is there yet.  Under a class of pydantic's
+        ``BaseModel``, or a list of such ones, objects are instances of :func:`tokamata.partial` of it; what
+        is missing in them is ``None``.  Of other constraints, the text.
+
+        It is made where it is read.  All steps together read each byte of the text once, if they are read in
+        their order.  Steps share parts of their values: do not change them.
+        """
+        if self._text is None:
+            return None
+        text, end = self._text
+        return text.at(end)
 
 
 @dataclass(frozen=True)
@@ -157,6 +180,19 @@ class Switch:
     where: int
     data: bytes
     log_probability: float = 0.0
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A finished text that was refused: by a validator, or by the type of its value.
+
+    Attributes:
+        reason: what it says against the text.
+        generation: the text.
+    """
+
+    reason: str
+    generation: Generation[Any]
 
 
 @dataclass(frozen=True)
@@ -191,6 +227,7 @@ class Generation(Generic[_T]):
         switches: the parts of the text that the model did not draw.
         repair: the repair that the text comes from, with its certificate, or ``None``; ``tokens`` are those
             of the text before it.
+        refusals: the tries before this one, with ``retries``; ``prompt_tokens`` and ``timing`` include them.
     """
 
     text: str
@@ -210,6 +247,7 @@ class Generation(Generic[_T]):
     stop_text: str | None = field(default=None, repr=False)
     switches: tuple[Switch, ...] = field(default=(), repr=False)
     repair: Repair[_T] | None = field(default=None, repr=False, compare=False)
+    refusals: tuple[Refusal, ...] = field(default=(), repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
     _record: Record | None = field(default=None, repr=False, compare=False)
     # Of each token the bytes that it adds to the text, and its log-probability: what notebooks show.
@@ -313,6 +351,7 @@ class Abstention:
         prompt_tokens: the ids of the model's input.
         switches: the parts of ``partial`` that the model did not draw.
         timing: the times of the call, which its texts share.
+        refusals: all tries, with ``retries``.
     """
 
     code: Cause
@@ -324,3 +363,4 @@ class Abstention:
     prompt_tokens: list[int]
     switches: tuple[Switch, ...]
     timing: Timing = field(repr=False)
+    refusals: tuple[Refusal, ...] = field(default=(), repr=False, compare=False)

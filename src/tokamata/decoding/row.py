@@ -9,7 +9,7 @@ which the model has not read.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -25,6 +25,7 @@ from tokamata.decoding.results import (
     Clock,
     FinishReason,
     Generation,
+    Refusal,
     Step,
     Switch,
     Timing,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from tokamata.decoding.sampling import Sampler
     from tokamata.matching.matchers import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
+    from tokamata.values.growing_values import GrowingValue
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]
@@ -72,6 +74,7 @@ class Task(Generic[_T]):
         max_new_tokens: the budget.
         jump: whether to write certain tokens without the model.
         events: reports the values that close, or ``None``.
+        value: the value of the text as it grows.
         stop: the stop texts.
         recovery: what to do where the text cannot go on.
         records: whether to keep the choices, for the probabilities of fields.
@@ -87,6 +90,7 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
+    value: GrowingValue
     stop: tuple[str, ...]
     recovery: Recovery[_T]
     records: bool = False
@@ -146,7 +150,7 @@ class Row(Generic[_T]):
     ) -> None:
         self._task, self._vocabulary, self._tokenizer = task, task.vocabulary, tokenizer
         self._sampler, self._timing, self._pace = sampler, timing, pace
-        self.result: Generation[_T] | Abstention | None = None
+        self.result: Generation[_T] | Abstention | Refusal | None = None
         self.unread = list(task.prompt)
         self.matcher = task.matcher
         self._mask = allocate_mask(1, task.vocabulary.width)[0]
@@ -158,6 +162,7 @@ class Row(Generic[_T]):
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
+        self._read_by_events = 0  # bytes
         self._meets_bans = False  # whether a mask has allowed banned tokens
         self._jumped = 0
         self.drafter = drafter
@@ -234,7 +239,19 @@ class Row(Generic[_T]):
             if isinstance(self.result, Generation) and self.result.stop_token is not None:
                 last = self.result.stop_token
             held, self._held = self._held, ""
-            yield Step(last, b"", held, 0.0)
+            source = self._task.value, self._text.shown
+            yield Step(last, b"", held, 0.0, events=self._shown_events(), _text=source)
+
+    def settle(self, refusals: tuple[Refusal, ...]) -> None:
+        """End a text that was refused, and is not tried again; ``refusals``: of all tries, its own last.
+
+        Raises:
+            RefusedError: there is no policy.
+        """
+        with Clock(self._timing, "repair_seconds"):
+            left = self._pace.seconds_left()
+            self.result = self._task.recovery.settled(refusals[-1].generation, refusals, left)
+        _log_switches([part for part in self.result.switches if part.state == "repair"])
 
     def check_width(self, logits: int) -> None:
         """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
@@ -434,7 +451,7 @@ class Row(Generic[_T]):
         """Go on with another matcher at the same place; the events so far are those of the one before."""
         self.matcher = matcher
         if self._controlled is not None:
-            self._controlled.events()
+            self._controlled._events_with_deltas()
 
     def _close(self, cause: Cause) -> Iterator[Step]:
         """Write the shortest completion, which needs no model."""
@@ -507,13 +524,18 @@ class Row(Generic[_T]):
         self.unread.append(token)
         self._jumped += jumped
         self._log_probability += log_probability
-        events = self._closed(new)
         text = self._text.add(new)
+        is_whole = self.matcher is not None and self.matcher.is_finished
         if self._text.stop_text is not None:
             self._finish("stop")
-        elif self.tokens_left == 0 or (self.matcher is not None and self.matcher.is_finished):
+        elif self.tokens_left == 0 or is_whole:
             text += self._text.end()
-        return Step(token, new, text, log_probability, jumped, events)
+        events = self._shown_events()
+        if is_whole and self._text.stop_text is None and self._controlled is None:
+            events += () if self._task.events is None else tuple(self._task.events.end())
+        self._task.value.add(new)
+        source = self._task.value, self._text.shown
+        return Step(token, new, text, log_probability, jumped, events, _text=source)
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
@@ -522,16 +544,14 @@ class Row(Generic[_T]):
         more, is_whole = len(self._borders) - kept, end in (0, *self._borders[:kept][-1:])
         return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
 
-    def _closed(self, new: bytes) -> tuple[Event, ...]:
-        """The values that close with new bytes, and with the end of the text if nothing can follow."""
+    def _shown_events(self) -> tuple[Event, ...]:
+        """The events of what has been shown since the last call: what is held back may be a stop text."""
         controlled = self._controlled
         if controlled is not None:
-            return tuple(controlled.events())
+            return tuple(controlled._events_with_deltas())
+        begin, self._read_by_events = self._read_by_events, self._text.shown
         reader = self._task.events
-        if reader is None:
-            return ()
-        is_whole = self.matcher is not None and self.matcher.is_finished
-        return (*reader.feed(new), *(reader.end() if is_whole else ()))
+        return () if reader is None else tuple(reader.feed(self._text.shown_since(begin)))
 
     @property
     def _controlled(self) -> Matcher | None:
@@ -570,8 +590,11 @@ class Row(Generic[_T]):
             "wrote %d tokens: %s; the masks of the call took %.3f s",
             len(self._tokens), reason, self._timing.constraint_seconds,
         )  # fmt: skip
-        for part in self.result.switches:
-            LOG.info("%s from byte %d on, since %s", part.state, part.where, REASONS[part.cause])
+        if isinstance(self.result, Refusal):
+            LOG.info("the text is refused: %s", self.result.reason)
+            _log_switches(generation.switches)
+        else:
+            _log_switches(self.result.switches)
 
     def _switches(self) -> tuple[Switch, ...]:
         """The parts that the model did not draw, of the text as it is shown."""
@@ -597,3 +620,8 @@ class Row(Generic[_T]):
             self._pace.seconds_left(),
         )
         LOG.info("abstained after %d tokens, since %s", len(self._tokens), REASONS[cause])
+
+
+def _log_switches(switches: Sequence[Switch]) -> None:
+    for part in switches:
+        LOG.info("%s from byte %d on, since %s", part.state, part.where, REASONS[part.cause])

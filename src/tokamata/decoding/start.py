@@ -25,6 +25,7 @@ from tokamata.calls.arguments import (
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import constraint_and_limits, constraint_or_compiled
 from tokamata.constraints.text_constraints import literal, regex
+from tokamata.constraints.type_constraints import type as type_constraint
 from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.deadlines import Pace
@@ -37,6 +38,7 @@ from tokamata.decoding.recovery import Recovery
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.decoding.spelling import Spelling
+from tokamata.decoding.tool_descriptions import tool_descriptions
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -53,7 +55,8 @@ from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
-from tokamata.values.forms import Reading
+from tokamata.values.forms import Reading, is_json
+from tokamata.values.growing_values import GrowingValue
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
 
@@ -80,6 +83,7 @@ class Options:
     draft: Any = None
     draft_tokens: int = 8
     placeholders: Sequence[str] = ()
+    tools: Any = None
     logit_bias: Mapping[int, float] | None = None
     banned_tokens: Sequence[int] = ()
     stop: str | Sequence[str] = ()
@@ -88,6 +92,7 @@ class Options:
     deadline_seconds: float | None = None
     step_seconds: float | None = None
     probabilities: bool = False
+    retries: int = 0
 
     @property
     def drafted_tokens(self) -> int:
@@ -209,9 +214,13 @@ def tasks_of(
     tasks: list[Task[Any]] = []
     with Clock(timing, "compile_seconds"):
         compiler = _Compiler(model, tokenizer, constraints, options)
-        chats = ChatEncoder(tokenizer, options.placeholders)
+        tools = None if options.tools is None else tool_descriptions(options.tools)
+        chats = ChatEncoder(tokenizer, options.placeholders, tools)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with about(f"prompt {index}" if len(prompts) > 1 else ""):
+                if tools is not None and not is_chat(prompt):
+                    hint = "the chat template shows them to the model: pass a list of messages"
+                    raise ArgumentError("tools", "a list", "None for a prompt that is no chat", hint)
                 ids = prompt_ids(tokenizer, prompt, chats)
             with about(_name_of(index, constraints)):
                 tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
@@ -284,6 +293,7 @@ class _Compiler:
             banned=self._banned,
             policy=options.policy,
             validators=self._validators,
+            is_tried_again=options.retries > 0,
         )
         return Task(
             vocabulary=self._vocabulary,
@@ -296,6 +306,7 @@ class _Compiler:
             max_new_tokens=options.max_new_tokens,
             jump=options.jump,
             events=_event_reader(given),
+            value=_growing_value(given),
             stop=options.stop_texts,
             recovery=recovery,
             records=options.probabilities,
@@ -416,7 +427,17 @@ def _event_reader(given: _Given) -> EventReader | None:
     if given is None:
         return None
     constraint, limits = constraint_and_limits(given)
-    return EventReader(constraint._form, Reading(constraint.pattern, limits, None))
+    return EventReader(constraint._form, Reading(constraint.pattern, limits, None, has_deltas=True))
+
+
+def _growing_value(given: _Given) -> GrowingValue:
+    """The value of a text that grows, as the type that the constraint was made of has it."""
+    if given is None:
+        return GrowingValue(is_json=False)
+    constraint, _ = constraint_and_limits(given)
+    call = getattr(constraint, "_kept_call", None)
+    given_type = call.arguments[0] if call is not None and call.make is type_constraint else None
+    return GrowingValue(is_json(constraint._form), given_type)
 
 
 def _name_of(index: int, constraints: list[_Given]) -> str:

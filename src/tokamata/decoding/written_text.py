@@ -52,6 +52,15 @@ class WrittenText:
         return self._decoder.getstate()[0]
 
     @property
+    def shown(self) -> int:
+        """How many bytes were shown."""
+        return self._shown
+
+    def shown_since(self, begin: int) -> bytes:
+        """The bytes that were shown, from the ``begin``-th on."""
+        return bytes(self._data[begin : self._shown])
+
+    @property
     def text(self) -> str:
         """What was shown."""
         return "".join(self._texts)

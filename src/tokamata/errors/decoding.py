@@ -33,21 +33,25 @@ class NoTokenError(GenerationError):
 
 
 class RefusedError(GenerationError):
-    """A validator refuses the finished text, and the call has no policy.
+    """A validator refuses the finished text, the call has no policy, and no other try is left.
 
     Attributes:
         reason: what the validator says.
         generation: the :class:`tokamata.Generation` that it refuses.
+        refusals: the :class:`tokamata.Refusal` of each try, this one last.
     """
 
-    def __init__(self, reason: str, generation: Any) -> None:
-        super().__init__(reason, generation)
-        self.reason, self.generation = reason, generation
+    def __init__(self, reason: str, generation: Any, refusals: tuple[Any, ...] = ()) -> None:
+        super().__init__(reason, generation, refusals)
+        self.reason, self.generation, self.refusals = reason, generation, refusals
 
     def _message(self) -> str:
+        tries = len(self.refusals)
+        last = f", the last of {tries} tries" if tries > 1 else ""
         return (
-            f"a validator refuses the text {self.generation.text[:80]!r}: {self.reason}; pass "
-            "policy=tokamata.Policy() to repair it or to abstain, or call again with the reason in the prompt"
+            f"a validator refuses the text {self.generation.text[:80]!r}{last}: {self.reason}; pass "
+            "policy=tokamata.Policy() to repair it or to abstain, or retries=2 to let the model try again "
+            "with the reason in the prompt"
         )
 
 

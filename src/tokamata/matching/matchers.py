@@ -592,10 +592,15 @@ class Matcher(_core.Matcher):
             LimitExceeded, Cancelled: finding the parts of the text was stopped.
             ParseError: parts nest deeper than Python's stack, or a border of parts cuts a code point.
         """
+        return [event for event in self._events_with_deltas() if not event.is_delta]
+
+    def _events_with_deltas(self) -> list[Event]:
+        """The same, with the parts of texts that are still open."""
         if self._events is None:
             compiled = self._compiled
             form, markers = compiled._reading()
-            self._events = TextEvents(form, Reading(compiled.pattern, compiled.limits, None, markers))
+            reading = Reading(compiled.pattern, compiled.limits, None, markers, has_deltas=True)
+            self._events = TextEvents(form, reading)
         _, markers = self._compiled._reading()
         if markers is None:
             return self._events.moved(self.text, self.is_finished)

@@ -14,8 +14,9 @@
 A function is a validator too: it gets the value of the text, and refuses by a ``ValueError`` or
 ``AssertionError``, or by returning ``False``.
 
-A text that a validator refuses is repaired, or the call abstains (:class:`tokamata.Policy`); without a policy
-it raises :class:`tokamata.RefusedError`.
+A text that a validator refuses is written again, with the reason in the prompt, as often as ``retries`` says
+(:func:`tokamata.generate`).  Then it is repaired, or the call abstains (:class:`tokamata.Policy`); without a
+policy it raises :class:`tokamata.RefusedError`.
 """
 
 from tokamata.validators.graphs import shacl

@@ -382,7 +382,7 @@ def rebuilt(operator: str, options: list[Option], form: Form) -> Option | None:
     """A constraint, made again by its operator from operands that were changed; ``None`` if it cannot be."""
     if isinstance(form, Converted):
         inner = rebuilt(operator, options, form.form)
-        return None if inner is None else Option(inner.expression, Converted(inner.form, form.convert))
+        return None if inner is None else Option(inner.expression, form.around(inner.form))
     expressions = [option.expression for option in options]
     if not options:
         return None

@@ -19,17 +19,33 @@ those that every continuation of the text has in common.  A part is tracked once
 to the first position where it may end.  It closes when its end is certain, at the latest with the text.  An
 alternative is certain when all others are dead; then it is read from its beginning.
 
+Where the reading has deltas, a text that is its own value, such as reasoning, and a string in JSON have an
+event for each part that is certain, too.  However the text is cut, the deltas of a value are its text, one
+after another, and merged they stand at the same place among the other events.
+
 Cost: that of the splitter, and for each call a copy of the open parts, but not of the closed ones.  A text of
 n bytes that may be taken back keeps log(n) such copies.
 """
 
 from __future__ import annotations
 
+import codecs
 from typing import Any, Protocol
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
-from tokamata.values.forms import Captured, Converted, Form, Json, Reading, Split, Value
+from tokamata.values.forms import (
+    Called,
+    Captured,
+    Converted,
+    Form,
+    Json,
+    Pattern,
+    Plain,
+    Reading,
+    Split,
+    Value,
+)
 from tokamata.values.json_events import Event, JsonTracker, Path
 from tokamata.values.tagged import Tagged, TaggedTracker
 
@@ -154,14 +170,18 @@ def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
     """A tracker for a text of a form that begins at ``start``."""
     if isinstance(form, Captured):
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
+    if isinstance(form, Called):
+        return _CalledTracker(form, _tracker(form.form, reading, start, path), start, path)
     if isinstance(form, Converted):
         return _ConvertedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Json):
-        return JsonTracker(start, path)
+        return JsonTracker(start, path, has_deltas=reading.has_deltas)
     if isinstance(form, Tagged):
         return TaggedTracker(form, reading, start, path)
     if isinstance(form, Split):
         return _SplitTracker(form, reading, start, path)
+    if reading.has_deltas and isinstance(form, (Plain, Pattern)):
+        return _TextTracker(form, reading, start, path)
     return _WholeTracker(form, reading, start, path)
 
 
@@ -203,9 +223,53 @@ class _ConvertedTracker:
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         found = self._inner.end(text, end, events)
         converted = self._form.convert(found.value)
-        if events and events[-1]._path == self._path:  # that of the whole, which its form appended last
+        if events and events[-1]._path == self._path and not events[-1].is_delta:  # of the whole, the last
             events.append(Event(self._path, converted, events.pop().start, end))
         return Value(converted, {})
+
+
+class _CalledTracker:
+    """A call of a tool: its name comes first, and what is written around the arguments has no events."""
+
+    __slots__ = ("_form", "_inner", "_is_named", "_path", "_start")
+
+    def __init__(self, form: Called, inner: _Tracker, start: int, path: Path) -> None:
+        self._form = form
+        self._inner = inner
+        self._start = start
+        self._path = path
+        self._is_named = False
+
+    def fork(self) -> _CalledTracker:
+        copy = _CalledTracker(self._form, self._inner.fork(), self._start, self._path)
+        copy._is_named = self._is_named
+        return copy
+
+    def feed(self, text: _Text, until: int, events: list[Event]) -> None:
+        if not self._is_named:
+            events.append(Event((self._path, "name"), self._form.name, self._start, self._start))
+            self._is_named = True
+        found: list[Event] = []
+        self._inner.feed(text, until, found)
+        events += self._without_frame(found)
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        self.feed(text, end, events)
+        found: list[Event] = []
+        call = self._form.convert(self._inner.end(text, end, found).value)
+        events += self._without_frame(found[:-1])  # the last is the call before it is converted
+        events.append(Event(self._path, call, self._start, end))
+        return Value(call, {})
+
+    def _without_frame(self, found: list[Event]) -> list[Event]:
+        """The events of captured parts: others have numbers in place of names."""
+        return [one for one in found if self._key(one._path) is not None]
+
+    def _key(self, path: Path) -> str | None:
+        """The name of the part of the call that a path leads into."""
+        while path is not None and path[0] is not self._path:
+            path = path[0]
+        return path[1] if path is not None and isinstance(path[1], str) else None
 
 
 class _WholeTracker:
@@ -229,6 +293,40 @@ class _WholeTracker:
         value = self._form.read(bytes(text[self._start : end]), self._reading)
         events.append(Event(self._path, value.value, self._start, end))
         return value
+
+
+class _TextTracker:
+    """A text whose value is the text itself: it has deltas, of whole code points."""
+
+    __slots__ = ("_form", "_path", "_reading", "_start", "_told")
+
+    def __init__(self, form: Form, reading: Reading, start: int, path: Path) -> None:
+        self._form = form
+        self._reading = reading
+        self._start = self._told = start
+        self._path = path
+
+    def fork(self) -> _TextTracker:
+        copy = _TextTracker(self._form, self._reading, self._start, self._path)
+        copy._told = self._told
+        return copy
+
+    def feed(self, text: _Text, until: int, events: list[Event]) -> None:
+        new = bytes(text[self._told : until])
+        _, length = codecs.utf_8_decode(new, "replace", False)
+        self._tell(new[: self._reading.whole_length(new[:length])], events)
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        self._tell(bytes(text[self._told : end]), events)
+        value = self._form.read(bytes(text[self._start : end]), self._reading)
+        events.append(Event(self._path, value.value, self._start, end))
+        return value
+
+    def _tell(self, new: bytes, events: list[Event]) -> None:
+        begin, self._told = self._told, self._told + len(new)
+        plain = self._reading.plain(new)
+        if plain:
+            events.append(Event(self._path, plain, begin, self._told, is_delta=True))
 
 
 _Pieces = tuple[Any, int, Value] | None  # a linked list, last first: earlier pieces, the part, its value

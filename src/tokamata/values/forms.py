@@ -52,6 +52,7 @@ from tokamata.values.parts import Match, Parts
 
 __all__ = [
     "Alternatives",
+    "Called",
     "Captured",
     "Checked",
     "Concatenated",
@@ -91,12 +92,20 @@ class Reading:
     Attributes:
         pattern: the pattern that errors show.
         limits, cancel: of the reading.
+        has_deltas: whether events have the parts of texts that are still open.
     """
 
     def __init__(
-        self, pattern: str, limits: Limits, cancel: CancelToken | None, markers: Markers | None = None
+        self,
+        pattern: str,
+        limits: Limits,
+        cancel: CancelToken | None,
+        markers: Markers | None = None,
+        *,
+        has_deltas: bool = False,
     ) -> None:
         self.pattern = pattern
+        self.has_deltas = has_deltas
         self._markers = markers
         self.limits = limits
         self.cancel = cancel
@@ -109,6 +118,11 @@ class Reading:
     def spelled_out(self, text: bytes) -> str:
         """A piece of the text as a string, with the names of control tokens in place of markers."""
         return (text if self._markers is None else self._markers.spelled_out(text)).decode()
+
+    def whole_length(self, text: bytes) -> int:
+        """How many bytes of a piece of the text come before a marker that is not complete."""
+        is_whole = self._markers is None or text.count(b"\xff") % 2 == 0
+        return len(text) if is_whole else text.rindex(b"\xff")
 
     def tag_pattern(self, text: str) -> tuple[bytes, int]:
         """A regular expression of the spellings of a text of a tag, and the length of the longest."""
@@ -255,6 +269,28 @@ class Converted(Form):
     def read(self, text: bytes, reading: Reading) -> Value:
         """The converted value."""
         return Value(self.convert(self.form.read(text, reading).value), {})
+
+    def around(self, form: Form) -> Converted:
+        """The same conversion of another form."""
+        return Converted(form, self.convert)
+
+
+class Called(Converted):
+    """A call of a tool: its name has an event as soon as no other tool can be meant.
+
+    Attributes:
+        name: of the tool.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, form: Form, convert: Callable[[Any], Any], name: str) -> None:
+        super().__init__(form, convert)
+        self.name = name
+
+    def around(self, form: Form) -> Called:
+        """A call of the same tool in another form."""
+        return Called(form, self.convert, self.name)
 
 
 class Option(NamedTuple):

@@ -18,9 +18,13 @@ the last brace    (the empty text)    all of it
 A string closes with its quote, ``true`` with its last letter.  A number closes at the next byte after it,
 since more digits might follow, or at the end of the text.
 
+With deltas, a string also has an event for each part of it, before the event of the whole string: of
+``"Paul Klee"``, in the pieces ``"Pau``, ``l Klee"``, these are ``"Pau"``, ``"l Klee"`` and ``"Paul Klee"``.
+
 Method: a pushdown automaton over bytes.  Its states are immutable and share their parts, so a copy costs
 nothing.  Strings are skipped to the next quote or backslash, and decoded once, when they are complete; so
-a piece may end within a code point.
+a piece may end within a code point.  A delta holds back what may still change: a part of a code point or of
+an escape, the first half of a surrogate pair.
 
 Cost: linear in the text, however it is cut.  Values of objects and arrays refer to the values within them,
 without copies.
@@ -28,6 +32,7 @@ without copies.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from decimal import Decimal
@@ -36,7 +41,7 @@ from typing import Any, NamedTuple
 from tokamata.patterns.json_schema.text import escaped
 from tokamata.values.forms import Value
 
-__all__ = ["Event", "JsonTracker", "Path", "in_order"]
+__all__ = ["Event", "JsonState", "JsonTracker", "Path", "decoded", "in_order", "open_literal"]
 
 # The path of the container of a value, and its name or number there; None for the whole.
 Path = tuple[Any, "str | int"] | None
@@ -46,8 +51,11 @@ _VALUE, _FIRST_VALUE, _NAME, _COLON, _COMMA, _STRING, _NAME_STRING, _SCALAR, _EN
 
 _QUOTE_OR_BACKSLASH = re.compile(rb'["\\]')
 _NO_NUMBER = re.compile(rb"[^-+.0-9Ee]")
-_WHOLE_CHARACTERS = re.compile(rb"(?:[^\\]|\\(?:[^u]|u[0-9a-fA-F]{4}))*", re.DOTALL)
-_HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+# Not a part of an escape, nor a first surrogate that the second one may still follow.
+_WHOLE_CHARACTERS = re.compile(
+    rb"(?:[^\\]|\\[^u]|\\u(?![dD][89abAB][0-9a-fA-F]{2}(?:\Z|\\\Z|\\u[0-9a-fA-F]{0,3}\Z))[0-9a-fA-F]{4})*",
+    re.DOTALL,
+)
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _LITERALS = {b"t": True, b"f": False, b"n": None}
 _LENGTHS = {ord("t"): 4, ord("f"): 5, ord("n"): 4}
@@ -55,26 +63,29 @@ _BLANKS = frozenset(b" \t\n\r")
 
 
 class Event:
-    """A value that has closed.
+    """A value that has closed; or, where ``is_delta``, a part of a text that is still open.
 
     Attributes:
         value: the value, as :meth:`tokamata.Constraint.parse` returns it; in JSON, the result of
             ``json.loads``, even if parsing makes an instance of a type.  Objects, arrays and sequences refer
-            to the values of earlier events: do not change them.
+            to the values of earlier events: do not change them.  Of a delta, the characters that are new.
         start, end: its offsets in the text, in bytes.
+        is_delta: whether it is a part of a ``str``.  The deltas of a string, one after another, are its
+            value, which has its own event when it closes.
     """
 
-    __slots__ = ("_path", "end", "start", "value")
+    __slots__ = ("_path", "end", "is_delta", "start", "value")
 
-    def __init__(self, path: Path, value: Any, start: int, end: int) -> None:
+    def __init__(self, path: Path, value: Any, start: int, end: int, is_delta: bool = False) -> None:
         self._path = path
         self.value = value
         self.start = start
         self.end = end
+        self.is_delta = is_delta
 
     def shifted(self, start: int, end: int) -> Event:
         """The same event at other offsets."""
-        return Event(self._path, self.value, start, end)
+        return Event(self._path, self.value, start, end, self.is_delta)
 
     @property
     def pointer(self) -> str:
@@ -89,13 +100,15 @@ class Event:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):
             return NotImplemented
-        mine, theirs = (self.start, self.end, self.pointer), (other.start, other.end, other.pointer)
+        mine = (self.start, self.end, self.is_delta, self.pointer)
+        theirs = (other.start, other.end, other.is_delta, other.pointer)
         return mine == theirs and bool(self.value == other.value)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Event({self.pointer!r}, {self.value!r}, {self.start}, {self.end})"
+        delta = ", is_delta=True" if self.is_delta else ""
+        return f"Event({self.pointer!r}, {self.value!r}, {self.start}, {self.end}{delta})"
 
 
 class _Container(NamedTuple):
@@ -136,7 +149,7 @@ def in_order(members: tuple[Any, ...] | None) -> tuple[list[str], list[Any]]:
     return names[::-1], values[::-1]
 
 
-class _State(NamedTuple):
+class JsonState(NamedTuple):
     """A state of the automaton.
 
     Attributes:
@@ -145,6 +158,7 @@ class _State(NamedTuple):
         start: the offset of the string or scalar that is being read.
         container: the innermost open one.
         value: the whole value, once it has closed.
+        told: the offset up to which deltas have the string that is being read.
     """
 
     mode: int = _VALUE
@@ -152,26 +166,61 @@ class _State(NamedTuple):
     start: int = 0
     container: _Container | None = None
     value: Any = None
+    told: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole value has closed; a number that is the whole text never does."""
+        return self.mode == _END
+
+    @property
+    def is_in_string(self) -> bool:
+        """Whether a string that is a value is being read."""
+        return self.mode == _STRING
+
+    @property
+    def is_in_scalar(self) -> bool:
+        """Whether a number, ``true``, ``false`` or ``null`` is being read."""
+        return self.mode == _SCALAR
 
 
 class JsonTracker:
-    """Reports the values that close in a JSON text, which may begin anywhere in a growing text."""
+    """Reports the values that close in a JSON text, which may begin anywhere in a growing text.
 
-    __slots__ = ("_root", "_state")
+    Args:
+        start: where it begins.
+        path: of its value.
+        has_deltas: whether strings have deltas.
+    """
 
-    def __init__(self, start: int, path: Path) -> None:
-        self._state = _State(at=start)
+    __slots__ = ("_has_deltas", "_root", "_state")
+
+    def __init__(self, start: int, path: Path, *, has_deltas: bool = False) -> None:
+        self._state = JsonState(at=start)
         self._root = path
+        self._has_deltas = has_deltas
+
+    @property
+    def state(self) -> JsonState:
+        """What is open, and what is in it."""
+        return self._state
 
     def fork(self) -> JsonTracker:
         """A second one at the same position."""
-        copy = JsonTracker(0, self._root)
+        copy = JsonTracker(0, self._root, has_deltas=self._has_deltas)
         copy._state = self._state
         return copy
 
     def feed(self, text: bytes | bytearray, until: int, events: list[Event]) -> None:
         """Reads more of the text, up to ``until``; appends the events of values that close."""
-        self._state = _followed(self._state, text, until, self._root, events)
+        state = _followed(self._state, text, until, self._root, events, self._has_deltas)
+        if self._has_deltas and state.is_in_string:
+            new, told = decoded(text, state.told, state.at)
+            if new:
+                path = _path(state.container, self._root)
+                events.append(Event(path, new, state.told, told, is_delta=True))
+                state = state._replace(told=told)
+        self._state = state
 
     def value_so_far(self, text: bytes | bytearray) -> Any:
         """The value of a text that was read to its end, with what is open in it; ``None``: there is none."""
@@ -200,9 +249,30 @@ class JsonTracker:
         return Value(value, {})
 
 
-def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, events: list[Event]) -> _State:
+def decoded(text: bytes | bytearray, begin: int, end: int) -> tuple[str, int]:
+    """The characters of a JSON string between two offsets that no later byte changes, and where they end."""
+    whole = _WHOLE_CHARACTERS.match(text, begin, end)
+    assert whole is not None
+    content, length = codecs.utf_8_decode(whole[0], "replace", False)
+    return json.loads(f'"{content}"', strict=False), begin + length
+
+
+def open_literal(byte: int) -> tuple[bool, Any]:
+    """Whether a byte begins ``true``, ``false`` or ``null``, and which value that is."""
+    first = bytes([byte])
+    return first in _LITERALS, _LITERALS.get(first)
+
+
+def _followed(
+    state: JsonState,
+    text: bytes | bytearray,
+    length: int,
+    root: Path,
+    events: list[Event],
+    has_deltas: bool,
+) -> JsonState:
     """The state after the first ``length`` bytes of a text; appends the events of values that close."""
-    mode, at, start, container, whole = state
+    mode, at, start, container, whole, told = state
     while at < length:
         if mode in (_STRING, _NAME_STRING):
             found = _QUOTE_OR_BACKSLASH.search(text, at, length)
@@ -218,6 +288,9 @@ def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, e
             at += 1
             value = json.loads(text[start:at])
             if mode == _STRING:
+                if has_deltas and told < at - 1:
+                    rest = json.loads(b'"' + text[told:at])
+                    events.append(Event(_path(container, root), rest, told, at - 1, is_delta=True))
                 mode, container, whole = _closed(container, value, start, at, root, events)
             elif container is not None:
                 mode, container = _COLON, container._replace(name=value)
@@ -231,7 +304,7 @@ def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, e
         elif text[at] in _BLANKS:
             at += 1
         elif mode in (_VALUE, _FIRST_VALUE) and text[at] != 0x5D:
-            start = at
+            start, told = at, at + 1
             mode, container = _opened(text[at], at, container, root)
             at += mode != _SCALAR
         else:
@@ -242,7 +315,7 @@ def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, e
                 mode = _punctuated(text[at], mode, container)
             start = at
             at += 1
-    return _State(mode, at, start, container, whole)
+    return JsonState(mode, at, start, container, whole, told)
 
 
 def _opened(byte: int, at: int, container: _Container | None, root: Path) -> tuple[int, _Container | None]:
@@ -309,7 +382,4 @@ def _open_value(text: bytes | bytearray, is_string: bool) -> tuple[bool, Any]:
             return True, _LITERALS[data[:1]]
         number = _NUMBER.match(data)
         return (True, json.loads(number[0])) if number else (False, None)
-    whole = _WHOLE_CHARACTERS.match(data, 1)
-    assert whole is not None
-    content = _HALF_OF_A_PAIR.sub(b"", whole[0]).decode("utf-8", "ignore")
-    return True, json.loads(f'"{content}"', strict=False)
+    return True, decoded(data, 1, len(data))[0]

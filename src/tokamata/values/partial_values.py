@@ -12,14 +12,15 @@ Cost.  Linear in the text, and a copy of the open containers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from functools import lru_cache
 from types import UnionType
-from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.values.json_events import JsonTracker
 
-__all__ = ["PartialJson", "partial", "partial_value"]
+__all__ = ["PartialJson", "lenient", "may_be", "options_of", "partial", "partial_value"]
 
 
 def partial_value(text: str | bytes) -> Any:
@@ -67,10 +68,11 @@ def partial(model: type[Any]) -> type[Any]:
         Partial = tk.partial(Painter)
         Partial.model_validate(stream.value)         # Painter's fields as far as they are there
 
-    Models within it are partial too: in lists, dictionaries and unions; tuples and sets become lists.  The
-    validators of a model do not hold for what is not complete, and are left out.  A value that its field
-    does not take, or not yet, is ``None``, such as ``"expr"`` of ``Literal["expressionism"]``.  Two calls
-    return one class.
+    Models within it are partial too: in lists, dictionaries and unions; tuples and sets become lists.  Of
+    several models, it is the one that no ``Literal`` of the value contradicts; as long as a ``Literal`` that
+    says which one is missing, the value is ``None``.  The validators of a model do not hold for what is not
+    complete, and are left out.  A value that its field does not take, or not yet, is ``None``, such as
+    ``"expr"`` of ``Literal["expressionism"]``.  Two calls return one class.
 
     Args:
         model: a class of pydantic's ``BaseModel``.
@@ -124,7 +126,7 @@ def _name_of(made: Any) -> str:
 
 def _partial_type(given: Any, made: dict[type[Any], Any]) -> Any:
     """The type of values that may not be complete: ``None`` stands for what is no such value, or not yet."""
-    return _lenient(_inner_type(given, made))
+    return lenient(_inner_type(given, made))
 
 
 def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
@@ -139,15 +141,76 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
         return list[_partial_type(arguments[0], made)]  # type: ignore[misc]
     if origin is tuple and arguments:
         inner = tuple(_inner_type(one, made) for one in arguments if one is not ...)
-        return list[_lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
+        return list[lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
     if origin in (dict, Mapping) and arguments:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
-        return Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
+        union: Any = Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
+        models = [one for one in options_of(given) if isinstance(one, type) and issubclass(one, BaseModel)]
+        return union if len(models) < 2 else _chosen(union, models, made)
     return given
 
 
-def _lenient(given: Any) -> Any:
+def _chosen(union: Any, models: list[type[Any]], made: dict[type[Any], Any]) -> Any:
+    """A union of models, of which the ``Literal`` fields choose one."""
+    from pydantic import WrapValidator
+
+    def chosen(value: Any, validate: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return validate(value)
+        fitting = [one for one in models if may_be(one, value)]
+        if len(fitting) > 1 and any(_lacks_literal(one, value) for one in fitting):
+            return None
+        known = [sum(_member_name(one, name) in value for name in one.model_fields) for one in fitting]
+        return made[fitting[known.index(max(known))]].model_validate(value) if fitting else None
+
+    return Annotated[union, WrapValidator(chosen)]
+
+
+def may_be(model: Any, members: Mapping[str, Any]) -> bool:
+    """Whether an object may be that of a model: no ``Literal`` field contradicts its members."""
+    for name, field in model.model_fields.items():
+        member, literals = _member_name(model, name), _literals(field.annotation)
+        if literals and member in members and members[member] not in literals:
+            return False
+    return True
+
+
+def _lacks_literal(model: Any, members: Mapping[str, Any]) -> bool:
+    """Whether a required ``Literal`` field is missing."""
+    return any(
+        field.is_required() and _literals(field.annotation) and _member_name(model, name) not in members
+        for name, field in model.model_fields.items()
+    )
+
+
+def _member_name(model: Any, name: str) -> Any:
+    """The name of a field in JSON; that of several names is an object of pydantic's."""
+    field = model.model_fields[name]
+    alias = field.validation_alias or field.alias or name
+    return alias if isinstance(alias, str) else name
+
+
+def _literals(given: Any) -> list[Any]:
+    """The values of a ``Literal``, as JSON has them; none if it is another type."""
+    options = options_of(given)
+    if any(get_origin(one) is not Literal for one in options):
+        return []
+    values = [value for one in options for value in get_args(one)]
+    return [value.value if isinstance(value, Enum) else value for value in values]
+
+
+def options_of(given: Any) -> list[Any]:
+    """The alternatives of a type, without annotations and ``None``."""
+    while get_origin(given) is Annotated:
+        given = get_args(given)[0]
+    if get_origin(given) in (Union, UnionType):
+        return [one for each in get_args(given) if each is not type(None) for one in options_of(each)]
+    return [given]
+
+
+def lenient(given: Any) -> Any:
+    """The type, with ``None`` for what is no such value."""
     from pydantic import ValidationError, WrapValidator
 
     def validated(value: Any, validate: Any) -> Any:

@@ -29,6 +29,7 @@ with references, conditions and combinations of schemas they are wrong.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -92,6 +93,7 @@ class Tagged(Form):
 
 def _are_strings(schema: Any) -> dict[str, bool]:
     """The members of an object that are strings, or are not, whatever else its schema says."""
+    schema = _target(schema)
     properties = schema.get("properties") if isinstance(schema, dict) and "$ref" not in schema else None
     found: dict[str, bool] = {}
     for name, one in properties.items() if isinstance(properties, dict) else ():
@@ -101,6 +103,15 @@ def _are_strings(schema: Any) -> dict[str, bool]:
         elif isinstance(types, (str, list)) and "string" not in types:
             found[name] = False
     return found
+
+
+def _target(schema: Any) -> Any:
+    """The definition that a schema refers to, if it says nothing else; so is the schema of a function."""
+    if isinstance(schema, dict) and schema.keys() <= {"$ref", "$defs"} and "$ref" in schema:
+        name = str(schema["$ref"]).removeprefix("#/$defs/")
+        definitions = schema.get("$defs")
+        return definitions.get(name) if isinstance(definitions, dict) else None
+    return schema
 
 
 def _judge(texts: _core.Expression) -> Alternatives:
@@ -219,6 +230,7 @@ class TaggedTracker:
         _mode: what comes next.
         _at: the number of bytes read; in names and values, up to where nothing can end them.
         _start: the offset of the name or value that is being read.
+        _told: the offset up to which deltas have the string that is being read.
         _container: the innermost that is open.
         _name: the name of the member that is being read, as it is written.
         _kind: the type that its attributes name.
@@ -229,7 +241,7 @@ class TaggedTracker:
 
     __slots__ = (
         "_at", "_container", "_form", "_judge", "_kind", "_mode", "_name", "_number", "_path", "_reading",
-        "_start", "_tags", "_unread", "_written",
+        "_start", "_tags", "_told", "_unread", "_written",
     )  # fmt: skip
 
     def __init__(self, form: Tagged, reading: Reading, start: int, path: Path, number: int = 0) -> None:
@@ -240,7 +252,7 @@ class TaggedTracker:
         self._path = path
         self._tags = _tags(form.style, reading)
         self._mode = _MEMBER
-        self._at = self._start = start
+        self._at = self._start = self._told = start
         self._container = _Container(None, path, start, b"", True)
         self._name = b""
         self._kind: str | None = None
@@ -357,6 +369,7 @@ class TaggedTracker:
         elif items is not None and self._kind in ("array", "object"):
             return self._open_container(self._kind == "object")
         self._mode = _LEAF
+        self._told = self._start
         return True
 
     def _read_leaf(self, text: bytes | bytearray, until: int, events: list[Event] | None) -> bool:
@@ -365,16 +378,46 @@ class TaggedTracker:
             found = self._tags.closing.search(text, self._at, until)
             if found is None:
                 self._at = max(self._start, self._at, until - self._tags.longest + 1)
+                self._tell(text, events)
                 return False
             end, self._at = found.start(), found.start()
             if self._closes(text, self._name, until):
                 break
             if until - found.end() <= len(self._name) + 1:
+                self._tell(text, events)
                 return False
             self._at = found.start() + 1
         self._close_leaf(text, self._start, end, events)
         self._mode = _MEMBER
         return True
+
+    def _tell(self, text: bytes | bytearray, events: list[Event] | None) -> None:
+        """The delta of a value that is open, if it can only be a string: up to where its end may begin."""
+        if events is None or not self._reading.has_deltas or not self._is_surely_string(text):
+            return
+        self._told += self._told == self._start and self._drops_first(text, self._at)
+        end = self._at
+        if self._tags.style.drops_line_feeds and text[max(self._told, end - 1) : end] == b"\n":
+            end -= 1
+        new, length = codecs.utf_8_decode(bytes(text[self._told : end]), "replace", False)
+        self._append_delta(new, self._told + length, events)
+
+    def _is_surely_string(self, text: bytes | bytearray) -> bool:
+        """Whether the value that is open is a string, whatever follows."""
+        if self._kind is not None:
+            return self._kind == "string"
+        is_string = self._container.outer is None and self._form.are_strings.get(self._plain_name())
+        # Blanks alone may still be no string.
+        return bool(is_string) and bool(_NO_BLANK.search(text, self._start, self._at))
+
+    def _drops_first(self, text: bytes | bytearray, end: int) -> bool:
+        """Whether a value begins with a line feed that is not part of it."""
+        return self._tags.style.drops_line_feeds and text[self._start : min(self._start + 1, end)] == b"\n"
+
+    def _append_delta(self, new: str, end: int, events: list[Event]) -> None:
+        if new:
+            events.append(Event(self._member_path(), new, self._told, end, is_delta=True))
+            self._told = end
 
     def _stop(self, text: bytes | bytearray, until: int, events: list[Event] | None) -> bool:
         return False
@@ -438,12 +481,15 @@ class TaggedTracker:
 
     def _close_leaf(self, text: bytes | bytearray, start: int, end: int, events: list[Event] | None) -> None:
         if self._tags.style.drops_line_feeds:
-            start += text[start : min(start + 1, end)] == b"\n"
+            start += self._drops_first(text, end)
             end -= text[max(start, end - 1) : end] == b"\n"
         raw = bytes(text[start:end])
         if not self._is_json(raw):
             value = raw.decode()
             self._write(_quoted(value))
+            if events is not None and self._reading.has_deltas:
+                self._told = max(self._told, start)
+                self._append_delta(bytes(text[self._told : end]).decode(), end, events)
             self._add(value, start, end, events)
             return
         written = raw.strip(_BLANKS)
@@ -457,7 +503,7 @@ class TaggedTracker:
         if events is None:
             self._added(None)
             return
-        tracker = JsonTracker(begin, self._member_path())
+        tracker = JsonTracker(begin, self._member_path(), has_deltas=self._reading.has_deltas)
         value = tracker.end(text, begin + len(written), events).value
         self._added(value)
 

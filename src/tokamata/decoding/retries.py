@@ -1,0 +1,66 @@
+"""The prompt of another try, after a text was refused.
+
+Problem.  A rule in Python, such as pydantic's ``field_validator``, is no constraint: it judges the whole
+text.  Where it refuses one, the model should know why before it writes the next.
+How.  A chat gets two more messages: the refused text, as the assistant's, and the reason, as the user's::
+
+    {"role": "assistant", "content": '{"begin": 5, "end": 3}'}
+    {"role": "user", "content": "This answer was refused: end is before begin\\nAnswer again."}
+
+A text is followed by the refused one and the reason, and then stands once more, so that the new text
+continues what the first one did::
+
+    A stay: {"begin": 5, "end": 3}
+
+    This answer was refused: end is before begin
+
+    A stay:
+
+Each try adds to the prompt of the one before it.  A prompt of token ids is refused: nothing says how a text
+within it would be encoded.
+
+Source: the loop is that of instructor's ``max_retries``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tokamata.decoding.prompts import is_chat
+from tokamata.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from tokamata.decoding.results import Refusal
+
+__all__ = ["check_can_be_retried", "prompt_after"]
+
+_REFUSED = "This answer was refused: {}"
+
+
+def check_can_be_retried(prompt: Any) -> None:
+    """Refuse a prompt into which no refusal can be written.
+
+    Raises:
+        ArgumentError: it is a list of token ids.
+    """
+    if not isinstance(prompt, str) and not is_chat(prompt):
+        hint = "the reason of a refusal is written into the prompt: pass a text, or a chat"
+        raise ArgumentError("prompt", "a list of token ids", "a text or a chat with retries", hint)
+
+
+def prompt_after(first: Any, prompt: Any, refusal: Refusal) -> Any:
+    """The prompt of the next try.
+
+    Args:
+        first: the prompt of the first try, which the caller gave.
+        prompt: the prompt that the refused text was written for.
+        refusal: of that text.
+    """
+    text, reason = refusal.generation.text, _REFUSED.format(refusal.reason)
+    if isinstance(prompt, str):
+        return f"{prompt}{text}\n\n{reason}\n\n{first}"
+    return [
+        *prompt,
+        {"role": "assistant", "content": text},
+        {"role": "user", "content": f"{reason}\nAnswer again."},
+    ]

@@ -1,0 +1,196 @@
+"""Another try where a text is refused: its prompt, its bounds, and policies and deadlines beside it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+import torch
+
+import tokamata as tk
+from tests.support.models.fakes import Constant
+from tests.support.models.scripted import Scripted
+from tokamata.decoding.results import Refusal
+
+pydantic = pytest.importorskip("pydantic")
+TEMPLATE = (
+    "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}A: {% endif %}"
+)
+
+
+class Stay(pydantic.BaseModel):
+    begin: int
+    end: int
+
+    @pydantic.field_validator("end")
+    @classmethod
+    def is_after_the_begin(cls, end: int, info: Any) -> int:
+        if end < info.data["begin"]:
+            raise ValueError("end is before begin")
+        return end
+
+
+def stay(begin: int, end: int) -> str:
+    return json.dumps({"begin": begin, "end": end})
+
+
+def tries(*texts: str) -> Any:
+    """Answers the first text, and another one for each refusal in the prompt."""
+    return lambda prompt: texts[min(prompt.count("was refused"), len(texts) - 1)]
+
+
+def even(value: Any) -> bool:
+    return int(value) % 2 == 0
+
+
+@pytest.fixture
+def chatting(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(tokenizer, "chat_template", TEMPLATE, raising=False)
+    return tokenizer
+
+
+def test_a_validator_of_pydantic_leads_to_another_try(tokenizer: Any) -> None:
+    model = Scripted(tokenizer, tries(stay(5, 3), stay(3, 5)), "A: ")
+    result = tk.generate(model, tokenizer, "Q A: ", Stay, retries=2)
+    assert result.parse() == Stay(begin=3, end=5)
+    assert [one.generation.text for one in result.refusals] == [stay(5, 3)]
+    [refusal] = result.refusals
+    assert "end is before begin" in refusal.reason
+    assert len(model.prompts) == 2
+    assert model.prompts[1].endswith(
+        f"Q A: {stay(5, 3)}\n\nThis answer was refused: {refusal.reason}\n\nQ A: "
+    )
+    # Without the option the text comes back, and its value raises.
+    plain = tk.generate(Scripted(tokenizer, tries(stay(5, 3)), "A: "), tokenizer, "Q A: ", Stay)
+    assert (plain.text, plain.refusals) == (stay(5, 3), ())
+    with pytest.raises(ValueError, match="end is before begin"):
+        plain.parse()
+
+
+def test_a_text_that_is_not_refused_has_one_try(tokenizer: Any) -> None:
+    model = Scripted(tokenizer, tries(stay(1, 2)), "A: ")
+    again = Scripted(tokenizer, tries(stay(1, 2)), "A: ")
+    result = tk.generate(model, tokenizer, "Q A: ", Stay, retries=2, seed=3)
+    assert result.tokens == tk.generate(again, tokenizer, "Q A: ", Stay, seed=3).tokens
+    assert result.refusals == ()
+    assert len(model.prompts) == 1
+
+
+def test_a_chat_gets_two_messages(chatting: Any) -> None:
+    model = Scripted(chatting, tries("13", "15", "16"), "A: ")
+    chat = [{"role": "user", "content": "A number?"}]
+    result = tk.generate(model, chatting, chat, tk.regex("[0-9]{2}"), validators=[even], retries=2)
+    assert result.text == "16"
+    assert [one.generation.text for one in result.refusals] == ["13", "15"]
+    assert len(chat) == 1
+    one, two = (one.reason for one in result.refusals)
+    assert model.prompts[2] == (
+        f"user: A number?\nassistant: 13\nuser: This answer was refused: {one}\nAnswer again.\n"
+        f"assistant: 15\nuser: This answer was refused: {two}\nAnswer again.\nA: "
+    )
+
+
+def test_the_last_refusal_raises(tokenizer: Any) -> None:
+    model = Scripted(tokenizer, tries("11", "13", "15", "16"), "A: ")
+    with pytest.raises(tk.RefusedError, match="the last of 3 tries") as caught:
+        tk.generate(model, tokenizer, "A: ", tk.regex("[0-9]{2}"), validators=[even], retries=2)
+    assert [one.generation.text for one in caught.value.refusals] == ["11", "13", "15"]
+    assert caught.value.generation.text == "15"
+    assert caught.value.reason == caught.value.refusals[-1].reason
+    assert isinstance(caught.value.refusals[0], Refusal)
+    model = Scripted(tokenizer, tries("11"), "A: ")
+    with pytest.raises(tk.RefusedError, match="retries=2") as caught:
+        tk.generate(model, tokenizer, "A: ", tk.regex("[0-9]{2}"), validators=[even])
+    assert len(caught.value.refusals) == 1
+
+
+def test_a_policy_repairs_what_is_refused_after_the_last_try(tokenizer: Any) -> None:
+    number = tk.regex("[0-9]{2}")
+
+    def written(*texts: str, policy: tk.Policy, retries: int) -> Any:
+        model = Scripted(tokenizer, tries(*texts), "A: ")
+        settings: dict[str, Any] = {"validators": [even], "policy": policy, "retries": retries}
+        return tk.generate(model, tokenizer, "A: ", number, **settings)
+
+    retried = written("11", "14", policy=tk.Policy(), retries=1)
+    assert (retried.text, retried.repair, len(retried.refusals)) == ("14", None, 1)
+    repaired = written("11", "13", "14", policy=tk.Policy(), retries=1)
+    assert repaired.repair is not None
+    assert repaired.repair.certificate.broken == b"13"
+    assert [one.generation.text for one in repaired.refusals] == ["11", "13"]
+    abstained = written("11", "13", policy=tk.Policy(repair=False), retries=1)
+    assert (abstained.code, abstained.partial) == ("validator", "13")
+    assert len(abstained.refusals) == 2
+    assert written("11", policy=tk.Policy(), retries=0).refusals == ()
+
+
+def test_only_refused_prompts_are_tried_again(tokenizer: Any) -> None:
+    def answer(prompt: str) -> str:
+        by_name = {"one": ("12",), "two": ("11", "14"), "three": ("11", "13", "16")}
+        name = prompt.removesuffix(" A: ").rsplit(" ", 1)[-1]
+        return str(tries(*by_name[name])(prompt))
+
+    model = Scripted(tokenizer, answer, "A: ")
+    number = tk.regex("[0-9]{2}")
+    prompts = ["Q one A: ", "Q two A: ", "Q three A: "]
+    results = tk.generate(model, tokenizer, prompts, number, validators=[even], retries=2, seed=1)
+    assert [result.text for result in results] == ["12", "14", "16"]
+    assert [len(result.refusals) for result in results] == [0, 1, 2]
+    counts = [sum(f"{name} A: " in prompt for prompt in model.prompts) for name in ("one", "two", "three")]
+    assert counts == [1, 2, 3]
+    with pytest.raises(tk.RefusedError, match="prompt 2"):
+        tk.generate(model, tokenizer, prompts, number, validators=[even], retries=1)
+
+
+def test_texts_are_drawn_with_their_own_seeds(tokenizer: Any) -> None:
+    """A text that is tried again among others is the one that it is alone."""
+    model = Constant(torch.zeros(len(tokenizer)))
+    number = tk.regex("[0-9]{3}")
+    settings: dict[str, Any] = {"validators": [even], "retries": 20}
+    results = tk.generate(model, tokenizer, ["A: "] * 6, number, seed=7, **settings)
+    assert {len(result.refusals) > 0 for result in results} == {True, False}
+    for index, result in enumerate(results):
+        alone = tk.generate(model, tokenizer, "A: ", number, seed=7 + index, **settings)
+        assert (alone.text, len(alone.refusals)) == (result.text, len(result.refusals))
+
+
+def test_all_tries_share_the_time(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def answer(prompt: str) -> str:
+        now[0] += 0.5  # each token takes as long
+        return "11"
+
+    model = Scripted(tokenizer, answer, "A: ")
+    settings: dict[str, Any] = {"validators": [lambda text: False], "retries": 50}
+    with pytest.raises(tk.RefusedError) as caught:
+        tk.generate(model, tokenizer, "A: ", tk.regex("[0-9]{2}"), deadline_seconds=10.0, **settings)
+    assert 1 < len(caught.value.refusals) < 20
+    assert now[0] <= 11.0
+
+
+def test_what_retries_do_not_go_with(tokenizer: Any) -> None:
+    model = Scripted(tokenizer, tries("11"), "A: ")
+    number = tk.regex("[0-9]{2}")
+    with pytest.raises(tk.ArgumentError, match="on_text must be None for retries"):
+        tk.generate(model, tokenizer, "A: ", number, retries=1, on_text=print)
+    for prompt in ([5, 6], ["A: ", [5, 6]]):
+        with pytest.raises(tk.ArgumentError, match="token ids"):
+            tk.generate(model, tokenizer, prompt, number, retries=1)
+    for wrong in (-1, 101, 1.5, "2", None):
+        with pytest.raises(tk.ArgumentError, match="retries"):
+            tk.generate(model, tokenizer, "A: ", number, retries=wrong)  # type: ignore[call-overload]
+    assert model.prompts == []
+
+
+def test_a_text_without_a_constraint(tokenizer: Any) -> None:
+    def is_short(text: str) -> bool:
+        return len(text) < 3
+
+    model = Scripted(tokenizer, tries("abc", "ab"), "A: ")
+    result = tk.generate(model, tokenizer, "A: ", None, validators=[is_short], retries=1)
+    assert (result.text, len(result.refusals)) == ("ab", 1)

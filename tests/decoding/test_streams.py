@@ -1,0 +1,301 @@
+"""Streams: values and events of steps, closing, and the same in a thread for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from typing import Any, Literal
+
+import pytest
+import torch
+
+import tokamata as tk
+from tests.support.models.fakes import Constant, Random
+from tests.support.models.scripted import Scripted
+from tests.values.test_streamed_events import merged, weather, weather_of_all
+from tokamata.values.events import EventReader
+from tokamata.values.forms import Reading
+
+pydantic = pytest.importorskip("pydantic")
+
+
+class Painter(pydantic.BaseModel):
+    name: str
+    styles: list[Literal["cubism", "expressionism"]]
+    born: int = pydantic.Field(ge=1000, le=2000)
+
+
+STOP = tk.control_token("<end_of_turn>")
+CONSTRAINTS: list[tk.Constraint[Any]] = [
+    tk.type(Painter),
+    tk.tool_calls([weather, weather_of_all]),
+    tk.tool_calls([weather, weather_of_all], tool_choice="required", parallel=False),
+    tk.tool_calls([weather, weather_of_all], tool_choice="required", parallel=False, format="qwen3_coder"),
+    tk.think_first(tk.type(Painter), most_characters=30),
+    tk.regex("[a-d]{2,9};").captured("letters") + tk.json_schema({"type": "array", "maxItems": 2}),
+]
+
+
+def events_at_once(constraint: tk.Constraint[Any], text: str) -> list[tk.Event]:
+    reader = EventReader(constraint._form, Reading("", tk.Limits(), None, has_deltas=True))
+    return [*reader.feed(text.encode()), *reader.end()]
+
+
+@pytest.mark.parametrize("number", range(len(CONSTRAINTS)))
+def test_events_do_not_depend_on_the_tokens(tokenizer: Any, number: int) -> None:
+    """Random models write random texts in random tokens; the events are those of the whole text."""
+    constraint = CONSTRAINTS[number]
+    compared = 0
+    for seed in range(8):
+        model = Random(len(tokenizer), seed)
+        steps = tk.stream(model, tokenizer, "x", constraint, seed=seed, max_new_tokens=90)
+        events = [event for step in steps for event in step.events]
+        assert steps.generation is not None
+        expected = merged(events_at_once(constraint, steps.generation.text))
+        found = merged(events)
+        if steps.generation.finish_reason == "complete":
+            assert found == expected
+            compared += 1
+        else:  # the end of the text closes the rest
+            cut = found[:-1] if found and found[-1][4] else found
+            assert cut == expected[: len(cut)]
+    assert compared > 0 or number == 1  # free text with calls can always go on
+
+
+def test_values_do_not_depend_on_the_tokens(tokenizer: Any) -> None:
+    for seed in range(8):
+        model = Random(len(tokenizer), seed)
+        with tk.stream(model, tokenizer, "x", Painter, seed=seed, max_new_tokens=90) as steps:
+            written = [(step.data, step.value) for step in steps]
+        assert steps.generation is not None
+        whole = b""
+        for data, value in written:
+            whole += data
+            again = tk.partial_value(whole)
+            if value is None:
+                assert not whole.strip()
+                continue
+            assert type(value) is tk.partial(Painter)
+            name = (again or {}).get("name")
+            assert value.name == name
+            assert value.born in (None, (again or {}).get("born"))
+        assert written[-1][1].model_dump() == steps.generation.parse().model_dump()
+
+
+def test_texts_that_control_tokens_split(tokenizer: Any) -> None:
+    constraint = tk.regex("[a-c]{2,4}").captured("first") + STOP + tk.regex("[a-c]{2}").captured("second")
+    steps = tk.stream(Random(len(tokenizer), 1), tokenizer, "x", constraint, seed=1)
+    events = [event for step in steps for event in step.events]
+    assert steps.generation is not None
+    value = steps.generation.parse()
+    for name in ("first", "second"):
+        mine = [event for event in events if event.pointer == f"/{name}"]
+        assert "".join(event.value for event in mine if event.is_delta) == mine[-1].value
+        assert mine[-1].value == getattr(value, name)
+
+
+def test_a_text_without_values(tokenizer: Any) -> None:
+    steps = list(tk.stream(Random(len(tokenizer), 1), tokenizer, "x", None, seed=1, max_new_tokens=6))
+    assert steps[-1].value == b"".join(step.data for step in steps).decode(errors="ignore")
+    assert [step.events for step in steps] == [()] * len(steps)
+    free = tk.stream(Random(len(tokenizer), 1), tokenizer, "x", tk.regex("[a-z]{3}"), seed=1)
+    written = [*free]
+    assert written[-1].value == free.generation.text  # type: ignore[union-attr]
+
+
+def test_a_text_that_was_held_back_for_a_stop_text(tokenizer: Any) -> None:
+    model = Scripted(tokenizer, lambda prompt: "[1, 2]\n\nmore", "A: ")
+    steps = tk.stream(model, tokenizer, "A: ", tk.regex(r"(?s:.*)"), stop="\n\nm")
+    written = list(steps)
+    assert written[-1].value == "[1, 2]"
+    assert steps.generation is not None
+    assert steps.generation.text == "[1, 2]"
+    # A stop text has no events, nor has what may be one.
+    told = "".join(event.value for step in written for event in step.events if event.is_delta)
+    assert told == "[1, 2]"
+    held = Scripted(tokenizer, lambda prompt: "a\n\n", "A: ")
+    steps = tk.stream(held, tokenizer, "A: ", tk.regex(r"(?s:.*)"), stop="\n\nm")
+    written = list(steps)
+    told = "".join(event.value for step in written for event in step.events if event.is_delta)
+    assert told == "".join(step.text for step in written) == written[-1].value == "a\n\n"
+
+
+def test_steps_pickle_with_their_values(tokenizer: Any) -> None:
+    steps = list(tk.stream(Random(len(tokenizer), 3), tokenizer, "x", Painter, seed=3))
+    again = pickle.loads(pickle.dumps(steps))
+    assert again == steps
+    assert [step.value for step in again] == [step.value for step in steps]
+
+
+def test_closing(tokenizer: Any) -> None:
+    steps = tk.stream(Random(len(tokenizer), 1), tokenizer, "x", Painter, seed=1)
+    with steps as same:
+        assert same is steps
+        next(steps)
+    assert list(steps) == []
+    assert steps.generation is None
+    assert steps.abstention is None
+    steps.close()
+    closed_before = tk.stream(Random(len(tokenizer), 1), tokenizer, "x", Painter, seed=1)
+    closed_before.close()
+    assert list(closed_before) == []
+
+
+def test_a_stream_refuses_retries(tokenizer: Any) -> None:
+    for call in (tk.stream, tk.astream):
+        for name in ("retries", "max_retries"):
+            with pytest.raises(tk.ArgumentError, match=r"call tokamata\.generate"):
+                call(None, tokenizer, "x", Painter, **{name: 2})  # type: ignore[call-overload]
+
+
+# ---- asyncio ----------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A model of which each call waits until it is let go; it notes its threads."""
+
+    def __init__(self, model: Any, lets_go: int | None = None) -> None:
+        self.model, self.config = model, model.config
+        self.threads: list[int] = []
+        self.begun, self.gate = threading.Event(), threading.Semaphore(lets_go or 0)
+        self.is_free = lets_go is None
+
+    def __call__(self, **inputs: Any) -> Any:
+        self.threads.append(threading.get_ident())
+        self.begun.set()
+        if not self.is_free:
+            assert self.gate.acquire(timeout=60)
+        return self.model(**inputs)
+
+
+def test_the_same_steps(tokenizer: Any) -> None:
+    width = len(tokenizer)
+    expected = tk.stream(Random(width, 5), tokenizer, "x", Painter, seed=5)
+    wanted = [*expected]
+    model = Slow(Random(width, 5))
+
+    async def main() -> None:
+        async with tk.astream(model, tokenizer, "x", Painter, seed=5) as steps:
+            assert steps.generation is None
+            assert [step async for step in steps] == wanted
+        assert steps.generation is not None
+        assert expected.generation is not None
+        assert steps.generation.tokens == expected.generation.tokens
+        assert steps.abstention is None
+        assert [step async for step in steps] == []
+        with pytest.raises(tk.PicklingError, match="generation"):
+            pickle.dumps(steps)
+
+    asyncio.run(main())
+    assert len(set(model.threads)) == 1
+    assert threading.get_ident() not in model.threads
+
+
+def test_the_event_loop_goes_on_while_the_model_works(tokenizer: Any) -> None:
+    model = Slow(Random(len(tokenizer), 5), lets_go=0)
+
+    async def main() -> None:
+        steps = tk.astream(model, tokenizer, "x", Painter, seed=5)
+        first = asyncio.ensure_future(anext(steps))
+        while not model.begun.is_set():  # the loop turns, and the model waits
+            await asyncio.sleep(0.001)
+        assert not first.done()
+        model.gate.release()
+        assert isinstance(await first, tk.Step)
+        await steps.aclose()
+
+    asyncio.run(main())
+    assert len(model.threads) == 1
+
+
+def test_a_cancelled_task_ends_the_work(tokenizer: Any) -> None:
+    model = Slow(Random(len(tokenizer), 5), lets_go=2)
+
+    async def main() -> None:
+        steps = tk.astream(model, tokenizer, "x", Painter, seed=5)
+
+        async def read() -> None:
+            async with steps:
+                async for _ in steps:
+                    pass
+
+        task = asyncio.ensure_future(read())
+        while len(model.threads) < 3:  # the third call waits
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        model.gate.release()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert [step async for step in steps] == []
+        assert steps.generation is None
+
+    asyncio.run(main())
+    assert len(model.threads) == 3
+    for thread in [one for one in threading.enumerate() if one.ident in model.threads]:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+
+
+def test_closing_waits_for_the_model(tokenizer: Any) -> None:
+    model = Slow(Random(len(tokenizer), 5), lets_go=1)
+
+    async def main() -> None:
+        steps = tk.astream(model, tokenizer, "x", Painter, seed=5)
+        await anext(steps)
+        second = asyncio.ensure_future(anext(steps))
+        while len(model.threads) < 2:
+            await asyncio.sleep(0.001)
+        closing = asyncio.ensure_future(steps.aclose())
+        await asyncio.sleep(0.01)
+        assert not closing.done()
+        model.gate.release()
+        await closing
+        await second
+        with pytest.raises(StopAsyncIteration):
+            await anext(steps)
+        await steps.aclose()
+
+    asyncio.run(main())
+    assert len(model.threads) == 2
+
+
+def test_errors_end_it(tokenizer: Any) -> None:
+    async def main() -> None:
+        for settings, error in (
+            ({"max_new_tokens": 1}, tk.BudgetError),
+            ({"temperature": "hot"}, tk.ArgumentError),
+        ):
+            steps = tk.astream(Random(len(tokenizer), 5), tokenizer, "x", Painter, **settings)
+            with pytest.raises(error):
+                await anext(steps)
+            with pytest.raises(StopAsyncIteration):
+                await anext(steps)
+        nothing = torch.full((len(tokenizer),), float("nan"))
+        broken = tk.astream(Constant(nothing), tokenizer, "x", Painter)
+        with pytest.raises(tk.NoTokenError):
+            _ = [step async for step in broken]
+        await broken.aclose()
+
+    asyncio.run(main())
+
+
+def test_many_at_once(tokenizer: Any) -> None:
+    width = len(tokenizer)
+
+    async def one(seed: int) -> str:
+        text = ""
+        async with tk.astream(Random(width, seed), tokenizer, "x", Painter, seed=seed) as steps:
+            async for step in steps:
+                text += step.text
+        assert steps.generation is not None
+        assert text == steps.generation.text
+        return text
+
+    async def main() -> list[str]:
+        return await asyncio.gather(*map(one, range(4)))
+
+    texts = asyncio.run(main())
+    for seed, text in enumerate(texts):
+        assert tk.generate(Random(width, seed), tokenizer, "x", Painter, seed=seed).text == text
