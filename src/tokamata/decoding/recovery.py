@@ -33,7 +33,7 @@ from tokamata.errors import (
     RollbackError,
     UnspellableError,
 )
-from tokamata.matching.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask, allowed_tokens
 from tokamata.matching.matchers import CompiledConstraint, Matcher
 from tokamata.resources.locks import kept_property
 from tokamata.validators.validator import Validator, first_refusal
@@ -229,22 +229,21 @@ class Recovery(Generic[_T]):
         if reason is None:
             return generation
         refusal = Refusal(reason, generation)
-        return refusal if self.is_tried_again else self.settled(generation, (refusal,), seconds_left)
+        return refusal if self.is_tried_again else self.settled((refusal,), seconds_left)
 
     def settled(
-        self, generation: Generation[_T], refusals: tuple[Refusal, ...], seconds_left: float | None
+        self, refusals: tuple[Refusal, ...], seconds_left: float | None
     ) -> Generation[_T] | Abstention:
         """What becomes of a refused text that is not tried again: a repair, or an abstention.
 
         Args:
-            generation: the text.
-            refusals: of all tries; the last one is that of this text.
+            refusals: of all tries; the last one has the text.
             seconds_left: the time that is left; ``None``: any.
 
         Raises:
             RefusedError: there is no policy.
         """
-        reason = refusals[-1].reason
+        reason, generation = refusals[-1].reason, refusals[-1].generation
         if self.policy is None:
             raise RefusedError(reason, generation, refusals)
         if not self.is_tried_again:
@@ -412,9 +411,7 @@ class Recovery(Generic[_T]):
 
     def _count(self, row: npt.NDArray[np.int32]) -> int:
         """How many tokens of a mask are not banned."""
-        import numpy as np
-
-        return int(np.unpackbits(self.allowed(row).view(np.uint8)).sum())
+        return len(allowed_tokens(self.allowed(row)))
 
     @kept_property
     def _banned_row(self) -> npt.NDArray[np.int32]:

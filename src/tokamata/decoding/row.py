@@ -250,7 +250,7 @@ class Row(Generic[_T]):
         """
         with Clock(self._timing, "repair_seconds"):
             left = self._pace.seconds_left()
-            self.result = self._task.recovery.settled(refusals[-1].generation, refusals, left)
+            self.result = self._task.recovery.settled(refusals, left)
         _log_switches([part for part in self.result.switches if part.state == "repair"])
 
     def check_width(self, logits: int) -> None:
@@ -271,12 +271,11 @@ class Row(Generic[_T]):
         paced, left = self.mask_budget, self.tokens_left
         room = self._task.recovery.room(self.matcher) if self._meets_bans else 0
         # The tightest budget that leaves a token: with room for a detour, in time, or at all.
-        budgets = [budget for budget in (paced - room, paced) if budget > 0]
+        tighter = [budget for budget in (paced - room, paced) if 0 < budget < left]
         try:
-            for budget in [*budgets, left]:
+            for budget in tighter:
                 with suppress(BudgetError):
                     self._fill(row, budget)
-                    self.note_bans(row)
                     if self._task.recovery.allowed(row).any():
                         return None
             self._fill(row, left)
@@ -298,6 +297,7 @@ class Row(Generic[_T]):
         assert self.matcher is not None
         seconds = self._pace.seconds_of_step()
         self.matcher.fill_mask(row, budget, deadline_seconds=seconds, on_deadline="some")
+        self.note_bans(row)
 
     def read_draft(self, logits: torch.Tensor, draft: Draft, unmasked: torch.Tensor | None) -> Iterator[Step]:
         """Let the model choose tokens, as long as they are those of a draft, and one more.

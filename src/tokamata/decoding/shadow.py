@@ -38,7 +38,7 @@ from weakref import WeakKeyDictionary
 
 from tokamata.decoding.token_prefixes import TokenPrefixes, token_prefixes
 from tokamata.errors import BudgetError
-from tokamata.matching.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask, allowed_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,7 +177,7 @@ class _Masses:
         """For each first byte of the tokens of a mask, the shortest such token."""
         import numpy as np
 
-        allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")[: self._width])
+        allowed = allowed_tokens(row)
         ranks = self._rank[allowed]
         order = np.lexsort((allowed, ranks))
         order = order[ranks[order] < _NO_TEXT]
