@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["cumulative", "drawn", "effective_size", "log_mean", "log_sum", "systematic"]
+__all__ = ["cumulative", "drawn", "effective_size", "log_add", "log_mean", "log_sum", "systematic"]
 
 
 def log_sum(logs: Any) -> float:
@@ -34,6 +34,12 @@ def log_sum(logs: Any) -> float:
     if peak == -math.inf:
         return -math.inf
     return peak + math.log(float(np.exp(values - peak).sum()))
+
+
+def log_add(first: float, second: float) -> float:
+    """``log(exp(first) + exp(second))``, of two numbers without an array for them."""
+    high, low = max(first, second), min(first, second)
+    return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 
 def log_mean(logs: Sequence[float]) -> float:

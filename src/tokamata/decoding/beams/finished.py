@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tokamata.decoding.beams.results import log_sum
+from tokamata.decoding.logarithms import log_add
 from tokamata.decoding.results import FinishReason
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class FinishedTexts:
             if len(self._texts) > 2 * self._most:
                 self._shrink()
             return
-        known.log_probability = log_sum(known.log_probability, end.log_probability)
+        known.log_probability = log_add(known.log_probability, end.log_probability)
         known.sequences += 1
         known.is_drawn = known.is_drawn and end.is_drawn
         if _comes_before(end, known.best):
@@ -82,7 +82,7 @@ class FinishedTexts:
         kept = {id(text) for text in self.best(self._most)}
         for data, text in list(self._texts.items()):
             if id(text) not in kept:
-                self.log_dropped = log_sum(self.log_dropped, text.log_probability)
+                self.log_dropped = log_add(self.log_dropped, text.log_probability)
                 del self._texts[data]
 
 

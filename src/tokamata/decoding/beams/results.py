@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
+from tokamata.decoding.logarithms import log_add
 from tokamata.decoding.results import Generation
 
 __all__ = ["Beam", "Beams"]
@@ -70,7 +71,7 @@ class Beams(Sequence[Beam[_T]], Generic[_T]):
         if not self._is_first_drawn:
             return False
         rival = self._beams[1].model_log_probability if len(self._beams) > 1 else self._next_best
-        return self._beams[0].model_log_probability >= log_sum(rival, self.unexplored_log_probability)
+        return self._beams[0].model_log_probability >= log_add(rival, self.unexplored_log_probability)
 
     @overload
     def __getitem__(self, index: int) -> Beam[_T]: ...
@@ -92,9 +93,3 @@ class Beams(Sequence[Beam[_T]], Generic[_T]):
         lines = [f"  {beam.model_log_probability:10.4f}  {beam.text[:60]!r}" for beam in self._beams]
         left = f"unexplored: {math.exp(min(self.unexplored_log_probability, 0.0)):.2g}"
         return "\n".join([f"<{len(self)} texts by log-probability; {left}", *lines]) + ">"
-
-
-def log_sum(first: float, second: float) -> float:
-    """``log(exp(first) + exp(second))``."""
-    high, low = max(first, second), min(first, second)
-    return high if low == -math.inf else high + math.log1p(math.exp(low - high))

@@ -63,13 +63,14 @@ from tokamata.decoding.beams.backoff import Backoff
 from tokamata.decoding.beams.beginnings import Beginning, spelled
 from tokamata.decoding.beams.finished import FinishedText, FinishedTexts
 from tokamata.decoding.beams.masks import BeamMasks, Following
-from tokamata.decoding.beams.results import Beam, Beams, log_sum
+from tokamata.decoding.beams.results import Beam, Beams
+from tokamata.decoding.logarithms import log_add, log_sum
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import NextTokens, PrefixReader
-from tokamata.decoding.prompts import Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import REASONS, Abstention, Cause, Clock, Timing
 from tokamata.decoding.start import Options, tasks_of
-from tokamata.errors import ArgumentError, LimitExceeded
+from tokamata.errors import LimitExceeded
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import OnNoncanonical
 from tokamata.resources.limits import CancelToken, checked_cancel
@@ -183,8 +184,7 @@ def beam_search(
         NoncanonicalError, UnsupportedTokenizerError, AlgebraError, LimitExceeded, Cancelled: as for
             :func:`tokamata.stream`.
     """
-    if several_prompts(prompt) is not None:
-        raise ArgumentError("prompt", "a list of prompts", "a single prompt", "call it once for each")
+    check_single(prompt, "call it once for each")
     given = constraint_or_compiled("constraint", constraint)
     count = checked_whole("beams", beams, 1, _MOST_BEAMS)
     most = None if candidates is None else checked_whole("candidates", candidates, 1, 1 << 62)
@@ -286,7 +286,7 @@ class _Search:
         import numpy as np
 
         tokens, scores = self._with_room(live, following, scores)
-        legal = float(np.logaddexp.reduce(scores))
+        legal = log_sum(scores)
         is_stop = np.isin(tokens, list(self._vocabulary.stop))
         for token, score in zip(tokens[is_stop].tolist(), scores[is_stop].tolist(), strict=True):
             end = live.drawn(token, score, score - legal, live.matcher, b"")
@@ -318,7 +318,7 @@ class _Search:
         has_room = np.isin(following.tokens, following.with_room)
         if scores[has_room].max(initial=-math.inf) == -math.inf:
             return following.tokens, scores
-        self._give_up(live, live.log_probability + float(np.logaddexp.reduce(scores[~has_room])))
+        self._give_up(live, live.log_probability + log_sum(scores[~has_room]))
         return following.tokens[has_room], scores[has_room]
 
     def _placed(self, child: Beginning) -> list[Beginning]:
@@ -361,7 +361,7 @@ class _Search:
             near = np.flatnonzero(scores >= least)
             kept = near[np.argsort(-scores[near], kind="stable")][: self._candidates]
             others = np.delete(scores, kept)
-            self._give_up(live, live.log_probability + float(np.logaddexp.reduce(others)))
+            self._give_up(live, live.log_probability + log_sum(others))
             tokens, scores = tokens[kept], scores[kept]
         return tokens.tolist(), scores.tolist()
 
@@ -375,7 +375,7 @@ class _Search:
         found.sort(key=lambda each: (-each.log_probability, each.depth, each.order, each.tokens(level)))
         sums: dict[bytes, float] = {}
         for each in found:
-            sums[each.text] = log_sum(sums.get(each.text, -math.inf), each.log_probability)
+            sums[each.text] = log_add(sums.get(each.text, -math.inf), each.log_probability)
         seen: set[bytes] = set()
         first: list[Beginning] = []
         again: list[Beginning] = []
@@ -395,7 +395,7 @@ class _Search:
     def _give_up(self, beginning: Beginning, log_mass: float) -> None:
         """Counts what is lost of a beginning; all that follows a detour was given up where that began."""
         if beginning.is_drawn:
-            self._unexplored = log_sum(self._unexplored, log_mass)
+            self._unexplored = log_add(self._unexplored, log_mass)
 
     def _is_settled(self) -> bool:
         """Whether what the beams carry cannot change the list of texts, or their order."""
@@ -406,10 +406,10 @@ class _Search:
             return scores[self._beams - 1] > max(live.log_probability for live in self._live)
         carried = -math.inf
         for live in self._live:
-            carried = log_sum(carried, live.log_probability)
+            carried = log_add(carried, live.log_probability)
         following = [*scores[1:], -math.inf][: self._beams]
         pairs = zip(scores[: self._beams], following, strict=True)
-        return all(score > log_sum(after, carried) for score, after in pairs)
+        return all(score > log_add(after, carried) for score, after in pairs)
 
     def result(self) -> Beams[Any] | Abstention:
         """The list; with a policy, an abstention in place of an empty one.
@@ -418,7 +418,7 @@ class _Search:
             NoTokenError: there is no policy, and it is empty.
         """
         best = self._finished.best(self._beams + 1)
-        unexplored = log_sum(self._unexplored, self._finished.log_dropped)
+        unexplored = log_add(self._unexplored, self._finished.log_dropped)
         if not best:
             closed = self._backoff.closed()
             if closed is None:
