@@ -95,6 +95,25 @@ def test_texts_that_control_tokens_split(tokenizer: Any) -> None:
         assert mine[-1].value == getattr(value, name)
 
 
+@pytest.mark.parametrize("end", [STOP, "<end_of_turn>"], ids=["control token", "its name"])
+def test_values_of_thoughts_that_a_control_token_ends(tokenizer: Any, end: Any) -> None:
+    """No byte of the text says where the answer begins."""
+    constraint = tk.think_first(Painter, end=end, most_characters=20)
+    for seed in range(4):
+        steps = tk.stream(Random(len(tokenizer), seed), tokenizer, "x", constraint, seed=seed)
+        written = list(steps)
+        assert steps.generation is not None
+        expected = steps.generation.parse()
+        value = written[-1].value
+        assert value.reasoning == expected.reasoning
+        assert Painter(**value.answer.model_dump()) == expected.answer
+        again = pickle.loads(pickle.dumps(written))
+        for step, same in zip(written, again, strict=True):
+            assert expected.reasoning.startswith(step.value.reasoning)
+            assert step.value.answer is None or expected.answer.name.startswith(step.value.answer.name or "")
+            assert same.value == step.value
+
+
 def test_a_text_without_values(tokenizer: Any) -> None:
     steps = list(tk.stream(Random(len(tokenizer), 1), tokenizer, "x", None, seed=1, max_new_tokens=6))
     assert steps[-1].value == b"".join(step.data for step in steps).decode(errors="ignore")

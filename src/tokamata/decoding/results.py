@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tokamata.repair.results import Repair
     from tokamata.resources.limits import CancelToken
     from tokamata.values.events import Event
-    from tokamata.values.growing_values import GrowingValue
+    from tokamata.values.growing_thoughts import Growing
 
 __all__ = [
     "REASONS",
@@ -139,8 +139,8 @@ class Step:
     events: tuple[Event, ...] = ()
     legal_mass: float | None = None
     wanted: Wanted | None = None
-    # The value of the text, and how many bytes of it had been shown.
-    _text: tuple[GrowingValue, int] | None = field(default=None, repr=False, compare=False)
+    # The values of the text, and which of them was the last one.
+    _text: tuple[Growing, int] | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> Any:
@@ -149,15 +149,16 @@ class Step:
         Of a constraint on JSON, strings are there as far as they go, numbers once they have ended, objects
         and arrays with what is in them; ``None``: nothing is there yet.  Under a class of pydantic's
         ``BaseModel``, or a list of such ones, objects are instances of :func:`tokamata.partial` of it; what
-        is missing in them is ``None``.  Of other constraints, the text.
+        is missing in them is ``None``.  Under :func:`tokamata.think_first` it is a pair of the reasoning and
+        the answer, which is ``None`` until it begins.  Of other constraints, the text.
 
         It is made where it is read.  All steps together read each byte of the text once, if they are read in
         their order.  Steps share parts of their values: do not change them.
         """
         if self._text is None:
             return None
-        text, end = self._text
-        return text.at(end)
+        values, place = self._text
+        return values.at(place)
 
 
 @dataclass(frozen=True)

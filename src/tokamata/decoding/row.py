@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from tokamata.decoding.sampling import Sampler
     from tokamata.matching.matchers import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
-    from tokamata.values.growing_values import GrowingValue
+    from tokamata.values.growing_thoughts import Growing
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]
@@ -90,7 +90,7 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
-    value: GrowingValue
+    value: Growing
     stop: tuple[str, ...]
     recovery: Recovery[_T]
     records: bool = False
@@ -239,8 +239,8 @@ class Row(Generic[_T]):
             if isinstance(self.result, Generation) and self.result.stop_token is not None:
                 last = self.result.stop_token
             held, self._held = self._held, ""
-            source = self._task.value, self._text.shown
-            yield Step(last, b"", held, 0.0, events=self._shown_events(), _text=source)
+            events = self._shown_events()
+            yield Step(last, b"", held, 0.0, events=events, _text=self._value_after(events))
 
     def settle(self, refusals: tuple[Refusal, ...]) -> None:
         """End a text that was refused, and is not tried again; ``refusals``: of all tries, its own last.
@@ -534,8 +534,7 @@ class Row(Generic[_T]):
         if is_whole and self._text.stop_text is None and self._controlled is None:
             events += () if self._task.events is None else tuple(self._task.events.end())
         self._task.value.add(new)
-        source = self._task.value, self._text.shown
-        return Step(token, new, text, log_probability, jumped, events, _text=source)
+        return Step(token, new, text, log_probability, jumped, events, _text=self._value_after(events))
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
@@ -552,6 +551,17 @@ class Row(Generic[_T]):
         begin, self._read_by_events = self._read_by_events, self._text.shown
         reader = self._task.events
         return () if reader is None else tuple(reader.feed(self._text.shown_since(begin)))
+
+    def _value_after(self, events: tuple[Event, ...]) -> tuple[Growing, int]:
+        """The value, and its place after these events, the last ones."""
+        return self._task.value, self._task.value.place(self._text.shown, events, self._start_of)
+
+    def _start_of(self, name: str) -> int | None:
+        """Where the captured part of a name begins in the text; ``None`` as long as that is not certain."""
+        controlled, reader = self._controlled, self._task.events
+        if controlled is not None:
+            return controlled._start_of(name)
+        return None if reader is None else reader.start_of(name)
 
     @property
     def _controlled(self) -> Matcher | None:

@@ -22,8 +22,10 @@ from tokamata.calls.arguments import (
     checked_text,
     checked_whole,
 )
+from tokamata.calls.recipes import Call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import constraint_and_limits, constraint_or_compiled
+from tokamata.constraints.reasoning import think_first
 from tokamata.constraints.text_constraints import literal, regex
 from tokamata.constraints.type_constraints import type as type_constraint
 from tokamata.decoding.bias import Bias
@@ -56,6 +58,7 @@ from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading, is_json
+from tokamata.values.growing_thoughts import Growing, GrowingThought
 from tokamata.values.growing_values import GrowingValue
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
@@ -430,12 +433,20 @@ def _event_reader(given: _Given) -> EventReader | None:
     return EventReader(constraint._form, Reading(constraint.pattern, limits, None, has_deltas=True))
 
 
-def _growing_value(given: _Given) -> GrowingValue:
-    """The value of a text that grows, as the type that the constraint was made of has it."""
+def _growing_value(given: _Given) -> Growing:
+    """The value of a text that grows."""
     if given is None:
         return GrowingValue(is_json=False)
     constraint, _ = constraint_and_limits(given)
-    call = getattr(constraint, "_kept_call", None)
+    call: Call | None = getattr(constraint, "_kept_call", None)
+    if call is not None and call.make is think_first:
+        return GrowingThought(_growing_answer(call.arguments[0]))
+    return _growing_answer(constraint)
+
+
+def _growing_answer(constraint: Constraint[Any]) -> GrowingValue:
+    """The same, as the type that the constraint was made of has it."""
+    call: Call | None = getattr(constraint, "_kept_call", None)
     given_type = call.arguments[0] if call is not None and call.make is type_constraint else None
     return GrowingValue(is_json(constraint._form), given_type)
 

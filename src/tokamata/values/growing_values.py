@@ -19,11 +19,11 @@ number, a date or a ``Literal`` when it has ended; a ``str`` as far as it goes; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
-from tokamata.values.json_events import JsonState, JsonTracker, decoded, open_literal
+from tokamata.values.json_events import Event, JsonState, JsonTracker, decoded, open_literal
 from tokamata.values.partial_values import lenient, may_be, options_of, partial
 
 __all__ = ["GrowingValue"]
@@ -51,6 +51,16 @@ class GrowingValue:
     def add(self, data: bytes) -> None:
         """More of the text."""
         self._text += data
+
+    def place(self, shown: int, events: Sequence[Event], start_of: Callable[[str], int | None]) -> int:
+        """What :meth:`at` needs for the value now.
+
+        Args:
+            shown: how many bytes of the text count.
+            events: those since the last call, with deltas.
+            start_of: where the captured part of a name begins, once that is certain.
+        """
+        return shown
 
     def at(self, end: int) -> Any:
         """The value of the first ``end`` bytes; ``None``: there is none yet."""
