@@ -11,13 +11,13 @@ open, a typical answer has to fit, and not only the shortest one (:mod:`tokamata
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole, clipped
 from tokamata.constraints.constraint import Concatenation, Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, named_text, spelled_text
-from tokamata.constraints.given import ValueT, constraint_of
+from tokamata.constraints.given import Untyped, ValueT, constraint_of
 from tokamata.constraints.text_constraints import regex
 from tokamata.constraints.trigger_constraints import in_order
 from tokamata.errors import ArgumentError
@@ -48,15 +48,35 @@ class _Reasoned(Concatenation[str, _T]):
         )
 
 
+@overload
 def think_first(
-    answer: Constraint[ValueT] | type[ValueT] | dict[str, Any],
+    answer: Constraint[ValueT] | type[ValueT],
     *,
     begin: str | Constraint[str] | None = None,
     end: str | Constraint[str] = "</think>",
     most_characters: int | None = None,
     most_tokens: int | None = None,
     answer_tokens: int | None = None,
-) -> Concatenation[str, ValueT]:
+) -> Concatenation[str, ValueT]: ...
+@overload
+def think_first(
+    answer: Untyped,
+    *,
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
+    most_characters: int | None = None,
+    most_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> Concatenation[str, Any]: ...
+def think_first(
+    answer: Constraint[Any] | type | Untyped,
+    *,
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
+    most_characters: int | None = None,
+    most_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> Concatenation[str, Any]:
     """Reasoning until its end tag, then the answer.
 
     The value is a pair with the names ``reasoning``, a ``str`` without the tags, and ``answer``.  At most two
@@ -89,7 +109,7 @@ def think_first(
         ArgumentError: an argument has another type; a tag is empty; a bound is below 0, or one of tokens
             below 1.
     """
-    then: Constraint[ValueT] = constraint_of("answer", answer)
+    then: Constraint[Any] = constraint_of("answer", answer)
     if most_characters is not None:
         most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
     if most_tokens is not None:
@@ -113,7 +133,7 @@ def think_first(
     spelled = end if isinstance(end, str) else ""
     bounds = Thought(tuple(parts), spelled, most_tokens, answer_tokens, then._typical_text())
     parts += [regex("\n{0,2}"), then.captured("answer")]
-    made = _Reasoned[ValueT](in_order(parts, clipped(f"think_first({then!r})")), bounds)
+    made = _Reasoned[Any](in_order(parts, clipped(f"think_first({then!r})")), bounds)
     return made._made_by(
         think_first,
         then,

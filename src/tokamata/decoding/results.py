@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from tokamata.constraints.given import constraint_and_limits
 from tokamata.decoding.token_spans import token_spans
 from tokamata.decoding.wanted import Wanted
-from tokamata.display.html import Markup, lines, panel
+from tokamata.display.html import BAD, DIM, Markup, lines, panel, span
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -365,3 +365,14 @@ class Abstention:
     switches: tuple[Switch, ...]
     timing: Timing = field(repr=False)
     refusals: tuple[Refusal, ...] = field(default=(), repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text so far, what would complete it, and why it could not go on."""
+        count = len(self.tokens)
+        shown = [span(self.partial)]
+        if self.shortest_completion:
+            shown.append(
+                span(self.shortest_completion, DIM, "the shortest completion, which was not written")
+            )
+        title = f"no text: {self.code} · {count:,} token{'s' * (count != 1)}"
+        return panel(title, lines(shown), lines([span("✗ ", BAD), span(self.reason)]))
