@@ -194,3 +194,35 @@ def test_a_text_without_a_constraint(tokenizer: Any) -> None:
     model = Scripted(tokenizer, tries("abc", "ab"), "A: ")
     result = tk.generate(model, tokenizer, "A: ", None, validators=[is_short], retries=1)
     assert (result.text, len(result.refusals)) == ("ab", 1)
+
+
+class Counting(Scripted):
+    """Counts the control tokens of each prompt."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.counts: list[int] = []
+
+    def __call__(self, input_ids: torch.Tensor, *arguments: Any, **settings: Any) -> Any:
+        known = len(self.prompts)
+        logits = super().__call__(input_ids, *arguments, **settings)
+        if len(self.prompts) > known:
+            self.counts.append(int((input_ids == self.tokenizer.eos_token_id).sum()))
+        return logits
+
+
+@pytest.mark.parametrize("mine", ["Q A: ", "<eos>Q<eos> A: "])
+def test_what_is_refused_writes_no_control_tokens(tokenizer: Any, mine: str) -> None:
+    """Neither the refused text nor the reason; those of the caller's prompt stay."""
+
+    def judge(value: str) -> bool:
+        if "<eos>" in value:
+            raise ValueError("no <eos> please")
+        return True
+
+    model = Counting(tokenizer, tries("a<eos>b", "<eos>", "c"), "A: ")
+    result = tk.generate(model, tokenizer, mine, tk.regex("[a-z<>]+"), validators=[judge], retries=3)
+    assert result.text == "c"
+    assert [one.generation.text for one in result.refusals] == ["a<eos>b", "<eos>"]
+    assert model.counts == [mine.count("<eos>") * tried for tried in (1, 2, 3)]
+    assert model.prompts[2].count("no <eos> please") == 2
