@@ -131,3 +131,18 @@ def test_a_root_model_is_there_before_it_has_closed() -> None:
         growing = GrowingValue(True, given)
         growing.add(data)
         assert growing.at(len(data)) == tk.partial(given).model_validate(value)
+
+
+class Node(pydantic.BaseModel):
+    nodes: list[Node] = pydantic.Field([])
+
+
+def test_a_value_that_nests_too_deeply_is_no_error() -> None:
+    """Pydantic makes no instance of it, but the text may be one that the constraint accepts."""
+    depth = 1_000
+    data = b'{"nodes":[' * depth + b"]}" * depth
+    assert tk.type(Node).accepts(data)
+    growing = GrowingValue(True, Node)
+    growing.add(data)
+    for end in (len(data) // 2, len(data) - depth, len(data) - 1, len(data)):
+        assert type(growing.at(end)) is tk.partial(Node)

@@ -242,7 +242,7 @@ def lenient(given: Any) -> Any:
     def validated(value: Any, validate: Any) -> Any:
         try:
             return validate(value)
-        except ValidationError:
+        except (ValidationError, RecursionError):  # pydantic itself refuses what nests too deeply
             return None
 
     return Annotated[Union[given, None], WrapValidator(validated)]  # noqa: UP007 - of a ForwardRef too
