@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import pickle
 import threading
 from typing import Any, Literal
@@ -209,6 +210,25 @@ def test_the_same_steps(tokenizer: Any) -> None:
     asyncio.run(main())
     assert len(set(model.threads)) == 1
     assert threading.get_ident() not in model.threads
+
+
+def test_steps_are_made_in_the_context_of_the_task(tokenizer: Any) -> None:
+    request: contextvars.ContextVar[str] = contextvars.ContextVar("request", default="none")
+    read = []
+
+    class Observed(Random):
+        def __call__(self, *arguments: Any, **settings: Any) -> Any:
+            read.append(request.get())
+            return super().__call__(*arguments, **settings)
+
+    async def main() -> None:
+        async with tk.astream(Observed(len(tokenizer), 5), tokenizer, "x", Painter, seed=5) as steps:
+            for name in ("one", "two"):
+                request.set(name)
+                await anext(steps)
+
+    asyncio.run(main())
+    assert read == ["one", "two"]
 
 
 def test_the_event_loop_goes_on_while_the_model_works(tokenizer: Any) -> None:
