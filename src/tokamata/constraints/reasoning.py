@@ -26,7 +26,7 @@ from tokamata.patterns.free_text import free_text, without_phrases
 from tokamata.patterns.phrase_trie import PhraseTrie
 from tokamata.resources.limits import Watch
 from tokamata.values.denotation import Thought
-from tokamata.values.forms import Converted, Plain
+from tokamata.values.forms import Framed, Plain
 from tokamata.values.parts import Parts
 
 __all__ = ["think_first"]
@@ -42,7 +42,7 @@ class _Reasoned(Concatenation[str, _T]):
 
     def __init__(self, whole: Constraint[Any], thought: Thought) -> None:
         self._thought = thought
-        form = Converted(whole._form, _as_pair)
+        form = Framed(whole._form, _as_pair)
         super().__init__(
             whole._expression, whole.pattern, made_by="in order", operands=whole._operands, form=form
         )

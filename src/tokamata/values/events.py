@@ -39,6 +39,7 @@ from tokamata.values.forms import (
     Captured,
     Converted,
     Form,
+    Framed,
     Json,
     Pattern,
     Plain,
@@ -172,6 +173,8 @@ def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
     if isinstance(form, Called):
         return _CalledTracker(form, _tracker(form.form, reading, start, path), start, path)
+    if isinstance(form, Framed):
+        return _FramedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Converted):
         return _ConvertedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Json):
@@ -226,6 +229,56 @@ class _ConvertedTracker:
         if events and events[-1]._path == self._path and not events[-1].is_delta:  # of the whole, the last
             events.append(Event(self._path, converted, events.pop().start, end))
         return Value(converted, {})
+
+
+class _FramedTracker:
+    """A sequence of named parts: what stands around them has no events.
+
+    A name within a part without one, as that of the reasoning beside its end tag, is a name of the whole.
+    """
+
+    __slots__ = ("_form", "_inner", "_path")
+
+    def __init__(self, form: Framed, inner: _Tracker, path: Path) -> None:
+        self._form = form
+        self._inner = inner
+        self._path = path
+
+    def fork(self) -> _FramedTracker:
+        return _FramedTracker(self._form, self._inner.fork(), self._path)
+
+    def feed(self, text: _Text, until: int, events: list[Event]) -> None:
+        found: list[Event] = []
+        self._inner.feed(text, until, found)
+        events += self._named(found)
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        found: list[Event] = []
+        converted = self._form.convert(self._inner.end(text, end, found).value)
+        events += self._named(found[:-1])  # the last is the whole before it is converted
+        events.append(Event(self._path, converted, found[-1].start, end))
+        return Value(converted, {})
+
+    def _named(self, found: list[Event]) -> list[Event]:
+        """The events of parts with names, at these names."""
+        named: list[Event] = []
+        for event in found:
+            keys: list[str | int] = []
+            path = event._path
+            while path is not None and path is not self._path:
+                path, key = path
+                keys.append(key)
+            count = len(keys)
+            while keys and isinstance(keys[-1], int):  # the number of a part without a name
+                keys.pop()
+            if len(keys) == count:
+                named += [event] if keys else []
+            elif keys:
+                path = self._path
+                while keys:
+                    path = (path, keys.pop())
+                named.append(Event(path, event.value, event.start, event.end, event.is_delta))
+        return named
 
 
 class _CalledTracker:

@@ -58,6 +58,7 @@ __all__ = [
     "Concatenated",
     "Converted",
     "Form",
+    "Framed",
     "Json",
     "Option",
     "Pattern",
@@ -291,6 +292,16 @@ class Called(Converted):
     def around(self, form: Form) -> Called:
         """A call of the same tool in another form."""
         return Called(form, self.convert, self.name)
+
+
+class Framed(Converted):
+    """A sequence of which only the parts with names have events, such as an answer after its reasoning."""
+
+    __slots__ = ()
+
+    def around(self, form: Form) -> Framed:
+        """The same conversion of another form."""
+        return Framed(form, self.convert)
 
 
 class Option(NamedTuple):
