@@ -273,3 +273,17 @@ def test_the_number_of_tries_is_bounded(tokenizer: Any) -> None:
     for retries in (-1, 101):
         with pytest.raises(tk.ArgumentError, match="retries"):
             tk.generate(model, tokenizer, "A: ", number, retries=retries)
+
+
+def test_a_reason_that_spells_a_control_token_beside_canonical_tokens(tokenizer: Any) -> None:
+    """The prompt of the next try is not canonical, which is no fault of the caller's."""
+
+    def judge(value: str) -> bool:
+        if value != "c":
+            raise ValueError("no <eos> please")
+        return True
+
+    model = Counting(tokenizer, tries("ab", "c"), "A: ")
+    settings: dict[str, Any] = {"validators": [judge], "retries": 1, "tokenization": "canonical"}
+    assert tk.generate(model, tokenizer, "Q A: ", tk.regex("[a-c]+"), heal=False, **settings).text == "c"
+    assert model.counts == [0, 0]

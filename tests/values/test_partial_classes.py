@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
+from uuid import UUID
 
 import pytest
 
@@ -131,6 +134,34 @@ def test_a_root_model_is_there_before_it_has_closed() -> None:
         growing = GrowingValue(True, given)
         growing.add(data)
         assert growing.at(len(data)) == tk.partial(given).model_validate(value)
+
+
+UNIONS: list[tuple[Any, str]] = [
+    (date | str, '"2026-01-02"'),
+    (date | str, '"2026"'),
+    (str | date, '"2026-01-02"'),
+    (UUID | str | None, f'"{UUID(int=1)}"'),
+    (bytes | str, '"a"'),
+    (datetime | date, '"2026-01-02"'),
+    (Decimal | str, '"1.50"'),
+    (Decimal | str, "1.5"),
+]
+
+
+@pytest.mark.parametrize(("union", "text"), UNIONS, ids=range(len(UNIONS)))
+def test_a_union_has_the_value_that_parsing_has(union: Any, text: str) -> None:
+    """Of ``date | str``, pydantic makes a date of JSON, and a str of the value of ``json.loads``."""
+    model = pydantic.create_model("Whole", value=(union, ...))
+    data = f'{{"value": {text}}}'
+    value = tk.type(model).parse(data).value
+    assert repr(tk.partial(model).model_validate(json.loads(data)).value) == repr(value)
+    growing, before = GrowingValue(True, model), None
+    for end, byte in enumerate(data.encode(), 1):
+        growing.add(bytes([byte]))
+        now = growing.at(end)
+        check_is_part(before, now)
+        before = now
+    assert repr(before.value) == repr(value)
 
 
 class Node(pydantic.BaseModel):

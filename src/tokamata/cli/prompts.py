@@ -24,7 +24,7 @@ def prompt_of(given: str | None, file: Path | None) -> str:
         file: the option ``--prompt-file``.
 
     Raises:
-        OptionError: both options were given, or none; or the file cannot be read, or is not UTF-8.
+        OptionError: both options were given, or none; or the file cannot be read; or the prompt is not UTF-8.
     """
     if (given is None) == (file is None):
         shown = "neither" if given is None else "both"
@@ -32,6 +32,8 @@ def prompt_of(given: str | None, file: Path | None) -> str:
             f"one of --prompt and --prompt-file says what the model goes on from; there is {shown}"
         )
     if given is not None and given != _STANDARD_INPUT:
+        if any("\ud800" <= c <= "\udfff" for c in given):  # what Python makes of bytes that are no UTF-8
+            raise OptionError("the text of --prompt is not UTF-8")
         return given
     name = "the prompt of standard input" if file is None else f"--prompt-file {str(file)!r:.200}"
     try:

@@ -29,12 +29,17 @@ of a text differently.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
+from tokamata.decoding.chat_origins import (
+    ControlSpan,
+    refused_piece,
+    spans_of_messages,
+    strings,
+    unused_number,
+)
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 from tokamata.resources.locks import kept_property
 
@@ -97,10 +102,10 @@ class ChatEncoder:
         except Exception as error:  # templates are programs and may raise anything
             raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
         names = self._control_tokens
-        if self._tools is not None:
-            self._check_tools(text)
         ids, spans = self._read(text)  # the template writes the special tokens
         try:
+            if self._tools is not None:
+                self._check_tools(messages, text, spans)
             spelled = spans_of_messages(self._rendered, messages, text, spans)
         except RecursionError:
             expected = "a chat nested less deeply than Python's recursion limit"
@@ -161,24 +166,40 @@ class ChatEncoder:
         return own[0]
 
     def _rendered(self, messages: Sequence[Any]) -> str:
-        tools = {} if self._tools is None else {"tools": self._tools}
+        return self._rendered_with(messages, self._tools)
+
+    def _rendered_with(self, messages: Sequence[Any], tools: Sequence[Any] | None) -> str:
+        given = {} if tools is None else {"tools": tools}
         return str(
-            self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **tools)
+            self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **given)
         )
 
-    def _check_tools(self, text: str) -> None:
+    def _check_tools(self, messages: Chat, text: str, spans: Sequence[ControlSpan]) -> None:
         """Refuse tools that the model would not see, or whose descriptions write control tokens."""
-        for tool in self._tools or ():
+        tools = self._tools or []
+        shown = list(messages)
+        is_left_out = self._is_rendered_as(text, shown, None)
+        for tool in tools:
             name = tool["function"]["name"]
-            if name not in text:
+            if is_left_out or name not in text:
                 raise GenerationError(
                     f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a "
                     "message, or set a template that shows tools"
                 )
-        for name in self._control_tokens.values():
-            if name in json.dumps(self._tools, ensure_ascii=False):
-                expected = "descriptions without control tokens, which only the chat template writes"
-                raise ArgumentError("tools", f"one that spells {name!r:.80}", expected)
+        written = [string for _, string in strings(tools, ())]
+        spelled = [name for name in self._control_tokens.values() if any(name in one for one in written)]
+        if not spelled:  # but two strings may be one beside each other
+            parts = spans_of_messages(lambda some: self._rendered_with(shown, some), tools, text, spans)
+            spelled = [self._control_tokens[span.token] for span, _ in parts]
+        if spelled:
+            expected = "descriptions without control tokens, which only the chat template writes"
+            raise ArgumentError("tools", f"one that spells {spelled[0]!r:.80}", expected)
+
+    def _is_rendered_as(self, text: str, messages: Sequence[Any], tools: Sequence[Any] | None) -> bool:
+        try:
+            return self._rendered_with(messages, tools) == text
+        except Exception:  # templates are programs and may raise anything
+            return False
 
     @kept_property
     def _control_tokens(self) -> dict[int, str]:

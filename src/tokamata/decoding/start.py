@@ -29,7 +29,7 @@ from tokamata.constraints.reasoning import think_first
 from tokamata.constraints.text_constraints import literal, regex
 from tokamata.constraints.type_constraints import type as type_constraint
 from tokamata.decoding.bias import Bias
-from tokamata.decoding.chats import ChatEncoder
+from tokamata.decoding.chats import ChatEncoder, MixedText
 from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
@@ -226,7 +226,7 @@ def tasks_of(
                     raise ArgumentError("tools", "a list", "None for a prompt that is no chat", hint)
                 ids = prompt_ids(tokenizer, prompt, chats)
             with about(_name_of(index, constraints)):
-                tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
+                tasks.append(compiler.task(ids, constraint, prompt))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with about(_name_of(index, constraints)):
@@ -248,13 +248,15 @@ class _Compiler:
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
-    def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
+    def task(self, prompt: list[int], given: _Given, of: Any) -> Task[Any]:
+        """The task of one prompt, with the ids of what the caller gave or a refusal has made of it."""
         try:
-            return self._task(prompt, given, is_chat, is_fresh=False)
+            return self._task(prompt, given, is_chat(of), is_fresh=False)
         except ContextError:
-            if self._options.on_noncanonical == "error":
+            # A control token that others have spelled is ordinary text, but no canonical one.
+            if self._options.on_noncanonical == "error" and not isinstance(of, MixedText):
                 raise
-            return self._task(prompt, given, is_chat, is_fresh=True)
+            return self._task(prompt, given, is_chat(of), is_fresh=True)
 
     def _task(self, prompt: list[int], given: _Given, is_chat: bool, *, is_fresh: bool) -> Task[Any]:
         """The task of one prompt; where it is fresh, the text does not continue the prompt.

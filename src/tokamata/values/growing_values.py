@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
 from tokamata.values.json_events import Event, JsonState, JsonTracker, decoded, open_literal
-from tokamata.values.partial_values import lenient, may_be, options_of, partial
+from tokamata.values.partial_values import is_written_as_str, lenient, may_be, options_of, partial
 
 __all__ = ["GrowingValue"]
 
@@ -361,7 +361,8 @@ def _is_scalar(given: Any) -> bool:
 
 def _takes_str(given: Any) -> bool:
     """Whether any ``str`` is a value of a type."""
-    return any(one in (str, Any) for one in options_of(given))
+    options = options_of(given)
+    return any(one in (str, Any) for one in options) and not any(map(is_written_as_str, options))
 
 
 def _is_model(given: Any) -> bool:

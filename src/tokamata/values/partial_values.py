@@ -11,17 +11,21 @@ Cost.  Linear in the text, and a copy of the open containers.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
+from uuid import UUID
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.values.json_events import JsonTracker
 
-__all__ = ["PartialJson", "lenient", "may_be", "options_of", "partial", "partial_value"]
+__all__ = ["PartialJson", "is_written_as_str", "lenient", "may_be", "options_of", "partial", "partial_value"]
 
 
 def partial_value(text: str | bytes) -> Any:
@@ -159,9 +163,29 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
         union: Any = Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
-        models = [one for one in options_of(given) if isinstance(one, type) and issubclass(one, BaseModel)]
-        return union if len(models) < 2 else _chosen(union, models, made)
+        options = options_of(given)
+        models = [one for one in options if isinstance(one, type) and issubclass(one, BaseModel)]
+        if len(models) > 1:
+            return _chosen(union, models, made)
+        return _read_as_json(union) if not models and any(map(is_written_as_str, options)) else union
     return given
+
+
+def is_written_as_str(given: Any) -> bool:
+    """Whether values that are no ``str`` are strings in JSON, such as dates."""
+    return given in (bytes, date, datetime, time, timedelta, Decimal, UUID)
+
+
+def _read_as_json(union: Any) -> Any:
+    """A union of which pydantic chooses by other rules in JSON: there, ``date | str`` takes dates first."""
+    from pydantic import TypeAdapter, WrapValidator
+
+    adapter = TypeAdapter(union)
+
+    def read(value: Any, validate: Any) -> Any:
+        return adapter.validate_json(json.dumps(value)) if isinstance(value, str) else validate(value)
+
+    return Annotated[union, WrapValidator(read)]
 
 
 def _add_within_itself(reference: str, made: dict[type[Any], Any]) -> Any:
