@@ -76,8 +76,8 @@ def load_tokenizer(source: Path | str, progress: Progress = no_progress) -> Any:
             return _loaded(transformers.AutoTokenizer, source, "tokenizer")
         if Path(source).suffix.lower() == ".gguf":
             raise ModelError(
-                f"{source} is a GGUF file, which transformers does not run; pass the folder of a model, or write "
-                "a loop with llama-cpp-python, as tokamata.Vocabulary.load reads the tokens of GGUF files"
+                f"{source} is a GGUF file, which transformers does not run; pass a folder of a model, or "
+                "write a loop with llama-cpp-python, as tokamata.Vocabulary.load reads its tokens"
             )
         try:
             return transformers.PreTrainedTokenizerFast(tokenizer_file=str(source))
