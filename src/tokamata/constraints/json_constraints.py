@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_whole, clipped
 from tokamata.calls.equal_calls import key_of, read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import chain_of, copied
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.json_options import (
@@ -267,6 +268,7 @@ def _shown(blamed: Blamed) -> str:
     return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
 
+@checked_call
 @read_once
 def json_schema(
     schema: dict[str, Any] | bool | str | bytes,
@@ -330,6 +332,7 @@ def constraint_of_schema(
     return made._made_by(json_schema, schema, registry=documents, **options.given())
 
 
+@checked_call
 @read_once
 def json(
     *,

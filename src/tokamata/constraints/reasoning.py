@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole, clipped
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Concatenation, Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, named_text, spelled_text
 from tokamata.constraints.given import ValueT, constraint_of
@@ -48,6 +49,7 @@ class _Reasoned(Concatenation[str, _T]):
         )
 
 
+@checked_call
 def think_first(
     answer: Constraint[ValueT] | type[ValueT] | dict[str, Any],
     *,

@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, overload
 
 from tokamata.calls.arguments import checked_whole
-from tokamata.calls.keywords import refuses_unknown, takes_settings_of
+from tokamata.calls.keywords import checked_call, takes_settings_of
 from tokamata.constraints.given import Given, Untyped
 from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import Chat
@@ -104,7 +104,7 @@ def stream(
     policy: Policy | None = None,
     **settings: Unpack[Settings],
 ) -> Stream[Any]: ...
-@refuses_unknown
+@checked_call
 def stream(
     model: Any,
     tokenizer: Any,
@@ -339,7 +339,7 @@ def generate(
     retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any] | Abstention]: ...
-@refuses_unknown
+@checked_call
 @takes_settings_of(stream)
 def generate(
     model: Any,

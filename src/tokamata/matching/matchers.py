@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole, clipped
+from tokamata.calls.arguments import (
+    checked_choice,
+    checked_flag,
+    checked_list,
+    checked_whole,
+    clipped,
+    no_attribute,
+)
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import Shared, made_by_steps, steps_of
 from tokamata.display.html import DIM, GOOD, WRITTEN, lines, panel, span
 from tokamata.display.progress import late_bar
@@ -67,6 +75,20 @@ class Preparation:
     masks: int
     finished: bool
     seconds: float
+
+
+_ELSEWHERE = {  # what the constraint has, and its matchers
+    "compile": "it is compiled; call matcher()",
+    **{
+        name: f"write compiled.constraint.{name}(…)"
+        for name in ("accepts", "report", "reward", "captured", "optional", "repeat", "separated_by")
+    },
+    **{
+        name: f"write compiled.matcher().{name}"
+        for name in ("mask", "fill_mask", "advance", "explain", "validate", "forced_text")
+    },
+    "load": "call tokamata.load(path, vocabulary)",
+}
 
 
 class CompiledConstraint(RepairsTokens, Generic[_T_co]):
@@ -154,6 +176,13 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledConstraint[_T_co]:
         return self
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Says where what is asked for is, if the constraint or a matcher has it."""
+            raise no_attribute(self, name, _ELSEWHERE)
+
+    @checked_call
     def matcher(
         self,
         context: Sequence[int] = (),

@@ -120,7 +120,9 @@ def _written_step(step: Any) -> list[Any]:
 def _name_of(make: Any) -> str:
     where = f"{getattr(make, '__module__', '')}:{getattr(make, '__qualname__', '')}"
     if where not in _NAMES:
-        raise Unwritable(f"what {where.replace(':', '.')} makes of classes or functions")
+        package, _, name = where.partition(":")
+        shown = f"tokamata.{name}" if package.startswith("tokamata.") else f"{package}.{name}"
+        raise Unwritable(f"what {shown} makes of classes or functions")
     return _NAMES[where]
 
 

@@ -24,7 +24,7 @@ from tokamata.calls.arguments import (
     checked_whole,
     clipped,
 )
-from tokamata.calls.keywords import refuses_unknown
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.given import Given, ValueT, constraint_and_limits, constraint_or_compiled
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
@@ -53,7 +53,7 @@ _MOST_BATCH = 1 << 16
 _MOST_TOKENS = 1 << 30  # of a text: there are no longer ones in a finite language that can be listed
 
 
-@refuses_unknown
+@checked_call
 def probabilities(
     model: Any,
     tokenizer: Any,
