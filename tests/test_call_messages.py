@@ -88,7 +88,6 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: given.think_first(Painter, max_tokens=9),
         ("think_first()", "did you mean most_tokens?"),
     ),
-    "Limits(max_states)": (lambda: given.Limits(max_states=5), ("did you mean states?",)),
     "EditCosts(delete)": (lambda: given.EditCosts(delete={}), ("did you mean remove?",)),
     "Policy(retries)": (
         lambda: given.Policy(retries=2),
@@ -129,6 +128,13 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: given.load("tokenizer.json"),
         ("compiled.save", "Vocabulary.load reads a tokenizer"),
     ),
+    "Constraint(text)": (lambda: given.Constraint("a+"), ("tokamata.regex(…)",)),
+    "CompiledConstraint(a, v)": (
+        lambda: given.CompiledConstraint(R, VOCABULARY),
+        ("constraint.compile(vocabulary)",),
+    ),
+    "repairs(count)": (lambda: R.repairs("b", count=2), ("n=3 with distinct=True",)),
+    "prepare(threads)": (lambda: COMPILED.prepare(threads=2), ("in a thread of your own",)),
     "tag without end": (lambda: given.tag("<a>", R), ("the argument end of tag()",)),
     "list without delimiter": (lambda: given.delimited_list(R), ("tokamata.literal",)),
     "choice(a, b)": (lambda: given.choice("a", "b"), ("pass a list: choice(['red'",)),
@@ -200,5 +206,5 @@ def test_methods_do_not_count_their_object() -> None:
 
 def test_arguments_may_be_given_by_name() -> None:
     assert given.choice(options=["a"]).accepts("a")
-    assert given.Limits(5).states == 5
+    assert given.Sampling(0.5).temperature == 0.5
     assert R.compile(vocabulary=VOCABULARY).matcher().advance(97)

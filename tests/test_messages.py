@@ -532,7 +532,7 @@ def test_a_file_of_git_lfs_and_an_empty_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_is_named_without_the_unfinished_file(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(FileNotFoundError, match="the folder does not exist; make it first") as caught:
         COMPILED.save(tmp_path / "missing" / "a.compiled")
     assert caught.value.filename == str(tmp_path / "missing")
 

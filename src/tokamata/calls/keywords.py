@@ -58,7 +58,6 @@ _OTHER_NAMES = {  # of other libraries
     "response_format": "constraint",
     "output_type": "constraint",
     "delete": "remove",
-    "max_states": "states",
 }
 # The same word is another argument of the functions that make constraints.
 _OF_MAKERS = {
@@ -120,10 +119,12 @@ _NEVER |= {
         "Constraint.repair",
         "max_edits",
     ): "at_most={'insert': 3} bounds the edits of one name",
+    ("Constraint.repairs", "count"): "pass n=3 with distinct=True, or take as many as you need",
+    ("CompiledConstraint.prepare", "threads"): "call it in a thread of your own",
     ("Policy", "retries"): "it is an argument of tokamata.generate",
 }
 
-# How to give an argument that was left out.
+# How to give an argument that was left out: by its name, by the function, or by both.
 _ORDER = "the order is model, tokenizer, prompt, constraint"
 _MISSING = {
     "model": _ORDER,
@@ -135,6 +136,7 @@ _MISSING = {
     "delimiter": 'write tokamata.literal(", ") for a comma',
     "end": "it is the text that ends the tag, such as '</a>'",
     "answer": "it is what follows the thought: a class, a schema or a constraint",
+    "CompiledConstraint": "call constraint.compile(vocabulary) in place of it",
     ("load", "vocabulary"): "tokamata.load reads a file of compiled.save; Vocabulary.load reads a tokenizer",
 }
 _RECEIVERS = {"self", "cls"}
@@ -227,5 +229,5 @@ def _refuse_many(function: str, found: int, most: int, has_self: bool) -> None:
 
 
 def _refuse_missing(function: str, name: str) -> None:
-    advice = _MISSING.get((function, name)) or _MISSING.get(name, "")
+    advice = _MISSING.get((function, name)) or _MISSING.get(function) or _MISSING.get(name, "")
     raise ArgumentError(f"the argument {name} of {function}()", "left out", "given", advice)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import (
@@ -183,7 +183,7 @@ class Constraint(Denotation[_T_co]):
             """As :meth:`__radd__`."""
             return self._refuse_left("-", other)
 
-        def __mul__(self, count: object) -> Any:
+        def __mul__(self, count: object) -> NoReturn:
             """Refuses a number, and says how to repeat a constraint.
 
             Raises:
@@ -193,8 +193,8 @@ class Constraint(Denotation[_T_co]):
             hint = f"write constraint.repeat({shown}, {shown})"
             raise ArgumentError("the operator", "*", "one of +, |, &, - and ~", hint)
 
-        def __getattr__(self, name: str) -> Any:
-            """Says where what is asked for is, if a compiled constraint or a matcher has it."""
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says which object has the attribute: a compiled constraint, or a matcher."""
             raise no_attribute(self, name, _ELSEWHERE)
 
     def __invert__(self) -> Constraint[Any]:
@@ -436,6 +436,7 @@ class Constraint(Denotation[_T_co]):
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> NearestValues[_T_co]: ...
+    @checked_call
     def repairs(
         self,
         text: str | bytes,

@@ -296,8 +296,8 @@ def json_schema(
             widens the constraint, and :meth:`Constraint.report` lists it.
         unknown: what becomes of a keyword or a format that is not known, which says nothing: ``"warn"`` warns
             (:class:`SchemaWarning`) where it is near a known one (``minLenght``, ``emial``) or is one of
-            another draft or of OpenAPI (``nullable``); ``"error"`` refuses all but known annotations and
-            ``x-…``; ``"ignore"`` accepts all.
+            another draft or of OpenAPI (``nullable``), and where a whole schema has no keyword; ``"error"``
+            refuses all but known annotations and ``x-…``; ``"ignore"`` accepts all.
         registry: documents that references may lead to; nothing else is fetched.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 from tokamata.calls.arguments import no_attribute
 from tokamata.constraints.given import constraint_and_limits
@@ -241,7 +241,7 @@ class Generation(Generic[_T]):
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> NoReturn:
             """Says how to get the value or the text, which other libraries have under other names."""
             raise no_attribute(self, name, _ELSEWHERE)
 

@@ -86,7 +86,7 @@ class Stream(Iterator[Step], Generic[_T]):
 
     if not TYPE_CHECKING:  # to a type checker, such a use is an error
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> NoReturn:
             """Says where the text and its value are."""
             raise no_attribute(self, name, _ELSEWHERE)
 

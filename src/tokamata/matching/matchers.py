@@ -120,6 +120,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         "vocabulary",
     )
 
+    @checked_call
     def __init__(
         self,
         pattern: str,
@@ -178,8 +179,8 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
-            """Says where what is asked for is, if the constraint or a matcher has it."""
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says which object has the attribute: the constraint, or a matcher."""
             raise no_attribute(self, name, _ELSEWHERE)
 
     @checked_call
@@ -283,6 +284,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 )
         return tokens
 
+    @checked_call
     def prepare(self, *, seconds: float | None = None, cancel: CancelToken | None = None) -> Preparation:
         """Computes masks that a text is likely to need, while the model still reads its prompt.
 
@@ -312,6 +314,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         LOG.debug("prepared %d masks in %.3f s", prepared.masks, prepared.seconds)
         return prepared
 
+    @checked_call
     def save(self, path: str | os.PathLike[str], *, cancel: CancelToken | None = None) -> None:
         """Writes the constraint and the masks that are kept now to a file; :func:`tokamata.load` reads it.
 

@@ -25,6 +25,7 @@ classes and functions, of ``tk.type`` and tools: their names lead into modules o
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, NoReturn
@@ -206,7 +207,7 @@ class _StepReader:
         if kind != "call" or len(parts) != 3:
             raise Unreadable("a step is neither a call nor a list nor a dict")
         make = _named(parts[0])
-        accepted = getattr(getattr(make, "__wrapped__", make), "__kwdefaults__", None) or {}
+        accepted = getattr(inspect.unwrap(make), "__kwdefaults__", None) or {}
         arguments = tuple(self._value(one) for one in _checked(parts[1], list))
         options = {name: self._value(one) for name, one in _checked(parts[2], dict).items()}
         if not options.keys() <= accepted.keys():

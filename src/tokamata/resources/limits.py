@@ -10,13 +10,11 @@ from typing import NoReturn
 
 import tokamata._core as _core
 from tokamata._core import CancelToken
-from tokamata.calls.keywords import checked_fields
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, PicklingError, shown_argument
 
 __all__ = ["CancelToken", "Limits", "Watch", "checked_cancel", "checked_limits", "core_limits"]
 
 
-@checked_fields
 @dataclass(frozen=True)
 class Limits:
     """Bounds on the engine's work, for one compiled constraint and each of its matchers.
