@@ -205,8 +205,9 @@ def stream(
             its template refuses the messages.
         AlgebraError: ``heal`` with a compiled constraint.
         ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
-            :func:`generate` supports; or a message of a chat spells a control token, which this template or
-            tokenizer cannot keep as ordinary text.
+            :func:`generate` supports; or a message of a chat has no role, or no content, or spells a
+            control token, which this template or tokenizer cannot keep as ordinary text; or the model or the
+            tokenizer is none of transformers.
         ContextError: the prompt is not canonical.
         TokenizerMismatchError: canonical tokens were requested, and the tokenizer fails its self-test.
         MissingExtraError: torch is not installed.
