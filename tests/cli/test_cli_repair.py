@@ -661,3 +661,13 @@ def test_help_names_options_and_defaults() -> None:
             assert f"(default: {default})" in result.stdout
     for option in ("--lines", "--in-place", "--output", "--deadline", "--check", "--summary", "--quiet"):
         assert option in CliRunner().invoke(app, ["repair", "--help"], env={"COLUMNS": "160"}).stdout
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_no_text(encoding: str) -> None:
+    """As PowerShell writes files."""
+    Path("a.json").write_bytes(("\ufeff" + '{"a": 1').encode(encoding))
+    result = call("a.json")
+    assert result.exit_code == 2
+    assert "'a.json' is UTF-16; save it as UTF-8" in result.stderr
+    assert result.stdout == ""
