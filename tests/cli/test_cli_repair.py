@@ -367,8 +367,8 @@ def test_each_of_many_repairs_is_one_line_however_narrow_the_window() -> None:
         assert re.fullmatch(
             rf"standard input:{number}: repaired, \d edits, cost \d+, proven optimal, 1 lost", line
         )
-    assert lines[-1] == "200 texts: 200 repaired"
-    assert call("--lines", "--summary", text=broken).stderr == "200 texts: 200 repaired\n"
+    assert lines[-1] == "200 texts: 200 repaired (200 with content lost)"
+    assert call("--lines", "--summary", text=broken).stderr == "200 texts: 200 repaired (200 with content lost)\n"
     assert call("--lines", "--quiet", text=broken).stderr == ""
 
 
