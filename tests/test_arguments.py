@@ -576,6 +576,7 @@ ALLOWED = {
     ("decoding/async_streams.py", "StopAsyncIteration"): "the protocol of asynchronous iterators",
     ("values/parts.py", "AttributeError"): "the protocol of attributes",
     ("values/parts.py", "IndexError"): "as re.Match has it",
+    ("matching/kept_compiled.py", "FileNotFoundError"): "as the system has it, for a folder",
     ("cli/main.py", "SystemExit"): "the end of a command",
     ("vocabulary/kept_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("vocabulary/packed_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import io
 import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Literal, Optional
 
 import pytest
 
@@ -51,10 +52,45 @@ def several(constraint: Any, **settings: Any) -> Any:
     return given.generate(None, None, ["x", "y"], constraint, **settings)
 
 
-def given_processor(constraint: Any) -> Any:
+def processor_class() -> Any:
     from tokamata.integrations.transformers import ConstraintLogitsProcessor
 
-    return ConstraintLogitsProcessor(constraint)
+    return ConstraintLogitsProcessor
+
+
+def given_processor(constraint: Any) -> Any:
+    return processor_class()(constraint)
+
+
+def repair_json(**settings: Any) -> Any:
+    anything: Any = tk.json()
+    return anything.repair("{", **settings)
+
+
+def feed_after_the_end() -> None:
+    stream = tk.json().repair_stream()
+    stream.finish()
+    stream.feed("}")
+
+
+COMPILED: Any = R.compile(VOCABULARY)
+
+
+class Undecorated:
+    x: int
+
+
+@dataclasses.dataclass
+class WithoutTypes:
+    x = 1
+
+
+def several_names(*names: str) -> None:
+    """A tool whose arguments have no names."""
+
+
+def weather(city: str) -> None:
+    """A tool."""
 
 
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = {
@@ -226,6 +262,171 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
         tk.ArgumentError,
         ("generate()", "did you mean constraint?"),
     ),
+    # What is no option, no type and no text.
+    "choice(int)": (lambda: given.choice([1, 2]), tk.ArgumentError, ("option 0", "tokamata.literal('1')")),
+    "choice(bool)": (lambda: given.choice([True]), tk.ArgumentError, ("tokamata.type(bool)",)),
+    "choice(bytes)": (lambda: given.choice([b"a"]), tk.ArgumentError, ("decode it",)),
+    "choice(dict)": (lambda: given.choice({"a": 1}), tk.ArgumentError, ("list(…)", "tokamata.json_schema")),
+    "choice(Literal)": (lambda: given.choice(Literal["a"]), tk.ArgumentError, ("tokamata.type(…)",)),
+    "literal(list)": (lambda: given.literal(["a"]), tk.ArgumentError, ("tokamata.choice",)),
+    "regex(list)": (lambda: given.regex(["a"]), tk.ArgumentError, ("join patterns by |",)),
+    "regex(dict)": (lambda: given.regex({}), tk.ArgumentError, ("tokamata.json_schema",)),
+    "generate(JSON text)": (
+        lambda: generate('{"type": "null"}'),
+        tk.ArgumentError,
+        ("tokamata.json_schema(…)",),
+    ),
+    "generate(matcher)": (lambda: generate(COMPILED.matcher()), tk.ArgumentError, ("pass its .compiled",)),
+    "generate(types)": (lambda: generate((int, str)), tk.ArgumentError, ("A | B",)),
+    "think_first(compiled)": (
+        lambda: given.think_first(COMPILED),
+        tk.ArgumentError,
+        ("pass its .constraint",),
+    ),
+    "type(tuple)": (lambda: given.type((int, str)), tk.UnsupportedTypeError, ("A | B", "tuple[A, B]")),
+    "type(Optional)": (lambda: given.type(Optional), tk.UnsupportedTypeError, ("Optional[int]",)),
+    "type(undecorated)": (
+        lambda: given.type(Undecorated),
+        tk.UnsupportedTypeError,
+        ("put @dataclasses.dataclass before the class",),
+    ),
+    "type(without types)": (
+        lambda: given.type(WithoutTypes),
+        tk.UnsupportedTypeError,
+        ("it has no fields", "x: int = …"),
+    ),
+    "type(constraint)": (lambda: given.type(R), tk.UnsupportedTypeError, ("it is a constraint already",)),
+    "type(complex)": (
+        lambda: given.type(complex),
+        tk.UnsupportedTypeError,
+        ("docs/types.md lists the types",),
+    ),
+    "type(*names)": (lambda: given.type(several_names), tk.UnsupportedTypeError, ("name all arguments",)),
+    # Patterns of other languages.
+    "\\h": (lambda: given.regex(r"\h"), tk.PatternSyntaxError, (r"write [ \t] for blanks",)),
+    "\\K": (lambda: given.regex(r"a\Kb"), tk.PatternSyntaxError, ("the whole text is matched",)),
+    "\\p{Foo}": (lambda: given.regex(r"\p{Foo}"), tk.PatternSyntaxError, (r"such as \p{L}",)),
+    "{3,1}": (lambda: given.regex("a{3,1}"), tk.PatternSyntaxError, ("write {1,3}",)),
+    "START": (lambda: given.grammar('START: "x"'), tk.GrammarError, ("in lower case: write start",)),
+    "@nmae": (
+        lambda: given.grammar("start: @nmae", constraints={"name": R}),
+        tk.GrammarError,
+        ("constraints={'nmae': …}", "or is it @name?"),
+    ),
+    # Tools, tags and repairs.
+    "tools(format)": (
+        lambda: given.tool_calls([weather], format="qwen3coder"),
+        tk.ArgumentError,
+        ('did you mean "qwen3_coder"?',),
+    ),
+    "tool_choice: name": (
+        lambda: given.tool_calls([weather], tool_choice="weather"),
+        tk.ArgumentError,
+        ('write {"type": "function", "function": {"name": "weather"}}',),
+    ),
+    "tool_choice: none": (
+        lambda: given.tool_calls([weather], tool_choice="none"),
+        tk.ArgumentError,
+        ("leave out the tools",),
+    ),
+    "tool_choice: any": (
+        lambda: given.tool_calls([weather], tool_choice="any"),
+        tk.ArgumentError,
+        ('write "required"',),
+    ),
+    "tool_choice: unknown": (
+        lambda: given.tool_calls([weather], tool_choice={"type": "function", "function": {"name": "wether"}}),
+        tk.ArgumentError,
+        ("the tools are: weather",),
+    ),
+    "trigger": (
+        lambda: given.triggered([tk.tag("<a>", None, "</a>")], triggers=["<b"]),
+        tk.ArgumentError,
+        ("exactly one of the triggers", "leave out triggers="),
+    ),
+    "strict=True": (lambda: repair_json(strict=True), tk.ArgumentError, ("strict=tokamata.RepairBounds()",)),
+    "at_most: delete": (
+        lambda: repair_json(at_most={"delete": 1}),
+        tk.ArgumentError,
+        ("did you mean remove?",),
+    ),
+    "at_most: unknown": (
+        lambda: repair_json(at_most={"x": 1}),
+        tk.ArgumentError,
+        ("insert, remove, replace",),
+    ),
+    "feed after finish": (lambda: feed_after_the_end(), tk.ArgumentError, ("make another one",)),
+    "sum": (lambda: sum([R, R]), tk.ArgumentError, ("functools.reduce(operator.add",)),
+    "*": (lambda: R * 3, tk.ArgumentError, ("constraint.repeat(3, 3)",)),
+    "parse(fence)": (
+        lambda: tk.json().parse("```json\n{}\n```"),
+        tk.ParseError,
+        ("repair(text) reads JSON within a fence",),
+    ),
+    # Sources of vocabularies.
+    "load(name)": (
+        lambda: given.Vocabulary.load("meta-llama/Llama-3.1-8B"),
+        tk.VocabularyError,
+        ("a name on the Hub", "AutoTokenizer.from_pretrained"),
+    ),
+    "load(class)": (lambda: given.Vocabulary.load(Painter), tk.VocabularyError, ("the class Painter",)),
+    # Schemas: what was meant by a value, and where a schema is.
+    "type: str": (lambda: given.json_schema({"type": "str"}), tk.SchemaError, ('write "string"',)),
+    "type: int": (lambda: given.json_schema({"type": int}), tk.SchemaError, ('write "integer"',)),
+    "type: STRING": (lambda: given.json_schema({"type": "STRING"}), tk.SchemaError, ('write "string"',)),
+    "type: any": (lambda: given.json_schema({"type": "any"}), tk.SchemaError, ("leave the keyword out",)),
+    "type: json_schema": (
+        lambda: given.json_schema({"type": "json_schema", "json_schema": {}}),
+        tk.SchemaError,
+        ("tokamata.response_format",),
+    ),
+    "type: function": (
+        lambda: given.json_schema({"type": "function", "function": {}}),
+        tk.SchemaError,
+        ("tokamata.tool_calls",),
+    ),
+    "properties: name": (
+        lambda: given.json_schema({"properties": {"a": "string"}}),
+        tk.SchemaError,
+        ("/properties/a", 'write {"type": "string"}'),
+    ),
+    "properties: class": (
+        lambda: given.json_schema({"properties": {"a": float}}),
+        tk.SchemaError,
+        ("/properties/a", 'write {"type": "number"}'),
+    ),
+    "properties: required": (
+        lambda: given.json_schema({"properties": {"a": {}, "required": ["a"]}}),
+        tk.SchemaError,
+        ("stands beside 'properties'",),
+    ),
+    "required: text": (lambda: given.json_schema({"required": "a"}), tk.SchemaError, ('write ["a"]',)),
+    "enum: set": (lambda: given.json_schema({"enum": {"a"}}), tk.SchemaError, ("write a list",)),
+    "enum: Enum": (lambda: given.json_schema({"enum": Style}), tk.SchemaError, ("tokamata.type(Style)",)),
+    "minimum: text": (lambda: given.json_schema({"minimum": "3"}), tk.SchemaError, ("a number; write 3",)),
+    "schema: object": (
+        lambda: given.json_schema(Painter("a")),
+        tk.ArgumentError,
+        ("tokamata.type(Painter)",),
+    ),
+    "schema: method": (lambda: given.json_schema("".upper), tk.ArgumentError, ("call it",)),
+    "schema: file": (lambda: given.json_schema(io.StringIO("{}")), tk.ArgumentError, ("pass its .read()",)),
+    "schema: address": (
+        lambda: given.json_schema("https://example.org/a.json"),
+        tk.SchemaError,
+        ("nothing is fetched",),
+    ),
+    "schema: repr": (
+        lambda: given.json_schema("{'type': 'null'}"),
+        tk.SchemaError,
+        ("pass the dict itself",),
+    ),
+    "schema: cut off": (
+        lambda: given.json_schema('{"type": "nu'),
+        tk.SchemaError,
+        ("check that the text is whole",),
+    ),
+    "schema: empty": (lambda: given.json_schema(""), tk.SchemaError, ("not an empty text",)),
     # Which keywords leave no value, wherever that is found.
     "empty, compile": (lambda: unsatisfiable().compile(VOCABULARY), tk.EmptyConstraintError, BOTH),
     "empty, repair": (lambda: unsatisfiable().repair("x"), tk.EmptyConstraintError, BOTH),
@@ -319,6 +520,53 @@ def test_an_argument_that_has_no_counterpart_gets_no_advice() -> None:
         with pytest.raises(tk.ArgumentError) as caught:
             call()
         assert caught.value.hint == ""
+
+
+def test_a_file_of_git_lfs_and_an_empty_one(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    (tmp_path / "empty.json").touch()
+    with pytest.raises(tk.VocabularyError, match="git lfs pull"):
+        tk.Vocabulary.load(tmp_path)
+    with pytest.raises(tk.VocabularyError, match="the file is empty"):
+        tk.Vocabulary.load(tmp_path / "empty.json")
+
+
+def test_a_folder_that_does_not_exist_is_named_without_the_unfinished_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="the folder does not exist; make it first") as caught:
+        COMPILED.save(tmp_path / "missing" / "a.compiled")
+    assert caught.value.filename == str(tmp_path / "missing")
+
+
+def test_a_posix_class_is_no_class_of_letters_in_python() -> None:
+    with pytest.warns(FutureWarning, match="no class of letters") as caught:
+        assert not tk.regex("[[:alpha:]]+").accepts("Paul")
+    assert caught[0].filename == __file__
+
+
+ATTRIBUTES: dict[str, tuple[Callable[[], Any], str]] = {
+    "matcher": (lambda: R.matcher, "constraint.compile(vocabulary).matcher(…)"),
+    "mask": (lambda: R.mask, "constraint.compile(vocabulary).matcher().mask"),
+    "save": (lambda: R.save, "constraint.compile(vocabulary).save(…)"),
+    "fullmatch": (lambda: R.fullmatch, "accepts(text)"),
+    "compile": (lambda: COMPILED.compile, "it is compiled; call matcher()"),
+    "accepts": (lambda: COMPILED.accepts, "compiled.constraint.accepts(…)"),
+    "advance": (lambda: COMPILED.advance, "compiled.matcher().advance"),
+    "captured": (lambda: tk.think_first(SCHEMA).parse('</think>"a"').value, "there are reasoning, answer"),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_that_something_else_has(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        ATTRIBUTES[name][0]()
+    assert ATTRIBUTES[name][1] in str(caught.value)
+
+
+def test_other_attributes_get_no_advice() -> None:
+    for owner in (R, COMPILED):
+        with pytest.raises(AttributeError, match=r"has no attribute 'wibble'$"):
+            owner.wibble  # noqa: B018
+        assert not hasattr(owner, "__wibble__")
 
 
 def test_a_reference_without_a_near_definition_gets_no_advice() -> None:

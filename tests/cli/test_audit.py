@@ -136,6 +136,17 @@ def test_a_refused_schema(here: None, model_folder: Path, monkeypatch: pytest.Mo
     )
 
 
+def test_a_schema_that_is_no_json_is_refused_before_anything_starts(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.json"
+    cut.write_text('{"type": "nu')
+    result = call("-e", "tokamata", "-s", cut, "-v", model_folder)
+    assert result.exit_code == 2
+    assert "is no JSON" in result.stderr
+    assert "starting tokamata" not in result.stderr
+
+
 def test_peers_are_imported_by_their_processes_alone() -> None:
     code = (
         "import sys, tokamata.cli.audit; print({'torch', 'jsonschema_rs', 'llguidance'} & set(sys.modules))"

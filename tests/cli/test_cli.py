@@ -267,7 +267,8 @@ def test_errors_are_panels_with_the_caret_in_place(command: tuple[str, ...], col
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("generate", "-p", "x", "-m", "/nowhere"), "not a folder"),
+        (("generate", "-p", "x", "-m", "/nowhere"), "there is no file or folder /nowhere; pass a folder"),
+        (("generate", "-p", "x", "-m", __file__), "not a tokenizer.json"),
         (("mask", "-v", "/nowhere"), "nowhere"),
         (("mask", "-v", __file__), "Vocabulary"),
     ],
@@ -282,7 +283,17 @@ def test_wrong_paths(arguments: tuple[str, ...], what: str) -> None:
 def test_an_empty_folder(tmp_path: Path) -> None:
     result = call("generate", "-r", "a", "-p", "x", "-m", tmp_path, columns=200)
     assert result.exit_code == 2
-    assert "can load" in result.stderr
+    assert "has no tokenizer: no file tokenizer*" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--model", "--vocabulary"])
+def test_a_gguf_file_is_no_model_of_transformers(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.GGUF"
+    file.write_bytes(b"GGUF\x03\0\0\0\xff\xff")
+    result = call("generate", "-r", "a", "-p", "x", option, file, columns=200)
+    assert result.exit_code == 2
+    assert "is a GGUF file" in result.stderr
+    assert "Vocabulary.load" in result.stderr
 
 
 def test_whether_a_text_matches_is_asked_of_the_engine() -> None:
@@ -433,8 +444,8 @@ def test_prompts_of_standard_input_and_of_files(model_folder: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "data", "what"),
     [
-        ((), b"", "one of --prompt and --prompt-file says what the model goes on from; there is neither"),
-        (("-p", "x", "--prompt-file", "y"), b"", "there is both"),
+        ((), b"", "give --prompt or --prompt-file: the text that the model goes on from"),
+        (("-p", "x", "--prompt-file", "y"), b"", "--prompt-file, not both"),
         (("-p", "-"), b"a\xff", "the prompt of standard input is not UTF-8: byte 1 is wrong"),
         (("--prompt-file", "/nowhere"), b"", "'/nowhere' cannot be read: No such file or directory"),
     ],
@@ -542,7 +553,7 @@ def test_both_commands_take_a_model_and_a_vocabulary(
         if not file.name.startswith(("tokenizer", "special_tokens")):
             (alone / file.name).write_bytes(file.read_bytes())
     command = ("generate", "-r", WORDS, "-p", "x", "--seed", "1", "-m")
-    assert "holds no tokenizer" in call(*command, alone, columns=400).stderr
+    assert "has no tokenizer" in call(*command, alone, columns=400).stderr
     expected = call(*command, model_folder).stdout
     for source in (model_folder, model_folder / "tokenizer.json"):
         result = call(*command, alone, "-v", source)
@@ -585,3 +596,38 @@ def test_slips_in_a_schema_are_shown() -> None:
     assert "did you mean 'minLength'?" in result.stderr
     assert "typer" not in result.stderr
     assert result.stdout == '"a"'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("generate", "--regx", "a"), "(Possible options: --regex)"),
+        (("generate", "--max-tokens", "5"), "(Possible options: --max-new-tokens)"),
+        (("generate", "--text", "a"), "(Possible options: --prompt)"),
+        (("mask", "--prompt", "a"), "(Possible options: --text)"),
+        (
+            ("generate", "Hello"),
+            "(Hello); a text stands after its option, such as --prompt",
+        ),
+        (("mask", "Hello"), "a text stands after its option, such as --text"),
+    ],
+)
+def test_options_of_other_names(arguments: tuple[str, ...], what: str) -> None:
+    result = call(*arguments, columns=200)
+    assert result.exit_code == 2
+    assert what in result.stderr
+
+
+def test_an_option_that_is_near_none_is_answered_with_none() -> None:
+    result = call("generate", "--summary", columns=200)
+    assert result.exit_code == 2
+    assert "No such option: --summary" in result.stderr
+    assert "Possible" not in result.stderr
+
+
+def test_a_model_without_its_weights_and_configuration(model_folder: Path, tmp_path: Path) -> None:
+    for file in model_folder.glob("tokenizer*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    result = call("generate", "-r", "a", "-p", "x", "-m", tmp_path, columns=200)
+    assert result.exit_code == 2
+    assert "has no language model: no file config.json" in result.stderr

@@ -327,6 +327,16 @@ def test_json_lines() -> None:
         ]
 
 
+def test_the_numbers_say_of_how_many_texts_content_was_lost_and_invented() -> None:
+    point = '{"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}'
+    lines = 'Sure: {"x": 1}\n{"x": 2}\n{"x": 3,}\n{\n{"x":'
+    for option in ("--quiet", "--summary", "--json"):
+        result = call("--lines", "--schema", point, option, text=lines)
+        assert result.exit_code == 0
+        shown = "5 texts: 4 repaired (1 with content lost, 2 with content invented), 1 unchanged\n"
+        assert result.stderr == (shown if option == "--summary" else "")
+
+
 def test_lines_that_cannot_be_repaired_stay_as_they_are() -> None:
     result = call("--lines", "--regex", r"a\n?b", text="ab\na\n")
     assert result.exit_code == 0
@@ -651,3 +661,13 @@ def test_help_names_options_and_defaults() -> None:
             assert f"(default: {default})" in result.stdout
     for option in ("--lines", "--in-place", "--output", "--deadline", "--check", "--summary", "--quiet"):
         assert option in CliRunner().invoke(app, ["repair", "--help"], env={"COLUMNS": "160"}).stdout
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_no_text(encoding: str) -> None:
+    """As PowerShell writes files."""
+    Path("a.json").write_bytes(("\ufeff" + '{"a": 1').encode(encoding))
+    result = call("a.json")
+    assert result.exit_code == 2
+    assert "'a.json' is UTF-16; save it as UTF-8" in result.stderr
+    assert result.stdout == ""

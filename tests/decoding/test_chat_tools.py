@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import Annotated, Any
 
+import pydantic
 import pytest
 
 import tokamata as tk
@@ -56,6 +57,20 @@ def test_the_model_sees_the_tools_in_every_form(chatting: Any) -> None:
         assert described(chatting, [given]) == [inner]
         assert given == before
     assert [one["name"] for one in described(chatting, [weather, {"name": "now"}])] == ["weather", "now"]
+
+
+def test_the_schema_of_an_annotated_argument_is_the_one_of_pydantic_alone(chatting: Any) -> None:
+    def count(
+        article: Annotated[str, pydantic.Field(max_length=9)], day: Annotated[int, pydantic.Field(ge=1)]
+    ) -> int:
+        """How many there are."""
+        return len(article) + day
+
+    [function] = described(chatting, count)
+    assert function["parameters"]["properties"] == {
+        "article": {"type": "string", "maxLength": 9},
+        "day": {"type": "integer", "minimum": 1},
+    }
 
 
 def test_the_ids_are_those_of_the_tokenizer(chatting: Any) -> None:

@@ -388,3 +388,32 @@ def test_deep_messages() -> None:
         deep = [deep]
     with pytest.raises((tk.GenerationError, tk.ArgumentError)):
         chat_ids(tokenizer, [user("x", deep=deep)])
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ({"content": "Hi"}, 'one without "role"'),
+        ({"role": 5, "content": "Hi"}, 'one whose "role" is 5'),
+        ({"role": "user"}, 'one without "content"'),
+        ({"role": "user", "text": "Hi"}, 'one without "content"'),
+        ({"role": "system", "content": None}, 'one without "content"'),
+    ],
+)
+def test_messages_of_which_a_template_would_show_nothing(message: dict[str, Any], found: str) -> None:
+    tokenizer = small()
+    tokenizer.chat_template = template("<|im_start|>", "<|im_end|>")
+    fine = {"role": "user", "content": "Hi"}
+    with pytest.raises(tk.ArgumentError) as caught:
+        chat_ids(tokenizer, [fine, message])
+    assert str(caught.value).startswith("message 1 of the prompt must be a dict with ")
+    assert found in str(caught.value)
+    assert 'write {"role": "user", "content": "…"}' in str(caught.value)
+
+
+def test_messages_of_assistants_may_have_no_content() -> None:
+    tokenizer = small()
+    tokenizer.chat_template = template("<|im_start|>", "<|im_end|>")
+    calls = [{"type": "function", "function": {"name": "f", "arguments": {}}}]
+    assert chat_ids(tokenizer, [{"role": "assistant", "tool_calls": calls}])
+    assert chat_ids(tokenizer, [{"role": "assistant", "content": None, "tool_calls": calls}])

@@ -142,7 +142,8 @@ def test_writing_after_chats(model: Any, chatty: Any) -> None:
 def test_chats_that_cannot_be_rendered(model: Any, tokenizer: Any, chatty: Any) -> None:
     with pytest.raises(tk.GenerationError, match="no chat template"):
         tk.generate(model, tokenizer, CHAT, tk.regex("ab"))
-    for messages in ([{"role": "robot", "content": "x"}], [{"content": "x"}]):
-        with pytest.raises(tk.GenerationError, match="refuses the messages") as caught:
-            tk.generate(model, chatty, messages, tk.regex("ab"))
-        assert caught.value.__cause__ is not None
+    with pytest.raises(tk.GenerationError, match="refuses the messages") as caught:
+        tk.generate(model, chatty, [{"role": "robot", "content": "x"}], tk.regex("ab"))
+    assert caught.value.__cause__ is not None
+    with pytest.raises(tk.ArgumentError, match="message 0 of the prompt must be a dict with"):
+        tk.generate(model, chatty, [{"content": "x"}], tk.regex("ab"))

@@ -338,3 +338,50 @@ def test_many_at_once(tokenizer: Any) -> None:
     texts = asyncio.run(main())
     for seed, text in enumerate(texts):
         assert tk.generate(Random(width, seed), tokenizer, "x", Painter, seed=seed).text == text
+
+
+def in_asyncio(statement: str, made: Any) -> Any:
+    """Runs a coroutine that uses a stream with a statement."""
+    source = {
+        "await": "await made",
+        "async for": "[step async for step in made]",
+        "async with": "async with made: pass",
+    }
+    names: dict[str, Any] = {}
+    exec(f"async def use(made):\n    {source[statement]}", names)
+    return asyncio.run(names["use"](made))
+
+
+@pytest.mark.parametrize("statement", ["for", "next", "with", "await"])
+def test_an_async_stream_says_how_it_is_used(tokenizer: Any, statement: str) -> None:
+    steps: Any = tk.astream(Random(len(tokenizer), 0), tokenizer, "x", tk.regex("[ab]{3}"))
+    use = {
+        "for": lambda: [*steps],
+        "next": lambda: next(steps),
+        "with": lambda: steps.__enter__(),
+        "await": lambda: in_asyncio("await", steps),
+    }[statement]
+    advice = "its .generation is the result" if statement == "await" else "call tokamata.stream"
+    with pytest.raises(tk.ArgumentError, match=f"must be used with async for.*, not {statement}.*{advice}"):
+        use()
+
+
+@pytest.mark.parametrize("statement", ["async for", "async with"])
+def test_a_stream_says_that_it_is_not_for_asyncio(tokenizer: Any, statement: str) -> None:
+    steps = tk.stream(Random(len(tokenizer), 0), tokenizer, "x", tk.regex("[ab]{3}"))
+    with pytest.raises(tk.ArgumentError, match=f"not {statement}; for asyncio call tokamata.astream"):
+        in_asyncio(statement, steps)
+    assert len([*steps]) == 3  # it can still be used
+
+
+def test_attributes_that_a_stream_and_its_result_do_not_have(tokenizer: Any) -> None:
+    steps: Any = tk.stream(Random(len(tokenizer), 0), tokenizer, "x", tk.regex("[ab]{3}"))
+    with pytest.raises(AttributeError, match=r"'Stream' .* 'parse'; .*steps\.generation\.parse\(\)"):
+        steps.parse()
+    assert len([*steps]) == 3
+    for name, advice in (("value", "call parse()"), ("parsed", "call parse()"), ("content", "its text")):
+        with pytest.raises(AttributeError) as caught:
+            getattr(steps.generation, name)
+        assert advice in str(caught.value)
+    assert not hasattr(steps.generation, "wibble")
+    assert pickle.loads(pickle.dumps(steps.generation)) == steps.generation

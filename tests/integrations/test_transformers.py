@@ -297,3 +297,11 @@ def test_errors_name_the_constraint(vocabulary: tk.Vocabulary) -> None:
     with pytest.raises(tk.BudgetError) as alone:
         ConstraintLogitsProcessor(long, max_new_tokens=5)
     assert alone.value.item == ""
+
+
+def test_a_call_with_what_is_no_pair_of_tensors(vocabulary: tk.Vocabulary) -> None:
+    processor: Any = ConstraintLogitsProcessor(compiled("a", vocabulary))
+    ids, scores = torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, vocabulary.width)
+    for wrong in ((ids.numpy(), scores), (ids[0], scores), (ids, scores[0]), (ids, scores.numpy())):
+        with pytest.raises(tk.ArgumentError, match=r"a torch tensor of two dimensions.*logits_processor"):
+            processor(*wrong)

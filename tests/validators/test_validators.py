@@ -125,3 +125,13 @@ def test_functions() -> None:
     assert first_refusal(checked_validators([lambda value: None, lambda value: 0]), "", 1) is None
     with pytest.raises(tk.ArgumentError, match=r"validators\.pydantic"):
         checked_validators([Stay])
+
+
+def test_what_is_no_type_for_pydantic() -> None:
+    class Model(pydantic.BaseModel):
+        a: int
+
+    with pytest.raises(tk.ArgumentError, match=r"validators\.json_schema takes a schema"):
+        validators.pydantic({"type": "object"})
+    with pytest.raises(tk.ArgumentError, match="pass the class Model"):
+        validators.pydantic(Model(a=1))

@@ -185,3 +185,10 @@ def test_other_classes_are_refused() -> None:
     for given in (int, 3, dict[str, int]):
         with pytest.raises(tk.ArgumentError, match="BaseModel"):
             tk.partial(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["hello", "Sure! {", "]", "{]", "<a>", "-x", "\xff", "nan", "+1", "{a: 1}"])
+def test_no_json_begins_with_it(text: str) -> None:
+    """It has no particular value, and raises nothing."""
+    tk.partial_value(text)
+    tk.partial_value(text.encode())

@@ -15,7 +15,7 @@ import os
 import re
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tokamata.errors import ArgumentError, shown_argument
@@ -33,6 +33,7 @@ __all__ = [
     "checked_threads",
     "checked_whole",
     "clipped",
+    "no_attribute",
 ]
 
 _LONGEST_DESCRIPTION = 400  # characters of a description of a constraint
@@ -53,7 +54,7 @@ def checked_instance(
     if isinstance(value, kind):
         return
     names = [one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,))]
-    expected = expected or f"a {names[0]}"
+    expected = expected or f"{'an' if names[0][0] in 'AEIOU' else 'a'} {names[0]}"
     if not hint and "Constraint" in names:
         hint = advice_on_constraint(value)
     raise ArgumentError(argument, shown_argument(value), expected, hint)
@@ -62,18 +63,32 @@ def checked_instance(
 def advice_on_constraint(value: Any) -> str:
     """How to make a constraint of a value that is none, or ``""``."""
     if isinstance(value, str) and not isinstance(value, enum.Enum):
+        if value.lstrip().startswith("{"):
+            return "write tokamata.json_schema(…) for the text of a schema, tokamata.literal(…) for any text"
         return "write tokamata.literal(…) for a text, tokamata.regex(…) for a pattern"
+    if isinstance(value, bytes):
+        return "decode it, and write tokamata.literal(…) for a text"
+    if isinstance(value, bool):
+        return "write tokamata.type(bool) for a truth value, tokamata.json_schema(…) for a schema"
+    if isinstance(value, (int, float)) and not isinstance(value, enum.Enum):
+        return f"write tokamata.literal({str(value)!r}), or tokamata.type(Literal[…]) for values"
+    if hasattr(value, "constraint") and hasattr(value, "matcher"):
+        return "pass its .constraint, which is not compiled"
+    if hasattr(value, "compiled") and hasattr(value, "advance"):
+        return "pass its .compiled"
     if isinstance(value, type):
         return f"write tokamata.type({value.__name__})"
     if typing.get_origin(value) is not None:
         return "write tokamata.type(…) for a type"
-    if isinstance(value, (dict, bool)):
+    if isinstance(value, dict):
         return "write tokamata.json_schema(…) for a schema"
     if isinstance(value, enum.Enum):
         return f"write tokamata.type({type(value).__name__})"
     if isinstance(value, (list, tuple, set, frozenset)):
         if any(isinstance(one, (dict, types.FunctionType)) for one in value):
             return "write tokamata.tool_calls(…) for a list of tools"
+        if any(isinstance(one, type) for one in value):
+            return "write A | B for one of several types"
         return "write tokamata.choice(…) for one of some texts"
     if isinstance(value, re.Pattern):
         return "write tokamata.regex(…) with its .pattern and its .flags"
@@ -174,6 +189,13 @@ def checked_bounds(minimum: Any, maximum: Any) -> tuple[int, int | None]:
     if maximum is None:
         return least, None
     return least, checked_whole("maximum", maximum, least, 1 << 62)
+
+
+def no_attribute(owner: object, name: str, advice: Mapping[str, str]) -> AttributeError:
+    """About an attribute that an object does not have; says what to write, where that is known."""
+    message = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    hint = advice.get(name)
+    return AttributeError(f"{message}; {hint}" if hint else message, name=name, obj=owner)
 
 
 def clipped(text: str, longest: int = _LONGEST_DESCRIPTION) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +17,13 @@ from tokamata.cli.console import Screen, form_of
 from tokamata.decoding import Settings
 from tokamata.errors import SchemaWarning, TokamataError
 
-_MEANT = {"--model": "--vocabulary", "-m": "--vocabulary"}
+_MEANT = {
+    "--model": ("--vocabulary",),
+    "-m": ("--vocabulary",),
+    "--prompt": ("--text",),
+    "--text": ("--prompt",),
+}
+_LIKENESS = 0.7  # from which on a name is offered in place of another
 
 
 class _Command(TyperCommand):
@@ -27,9 +34,14 @@ class _Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:  # click's NoSuchOption, which typer may carry in a package of its own
-            meant = _MEANT.get(getattr(error, "option_name", ""))
-            if any(meant in parameter.opts for parameter in self.params):
-                error.possibilities = [meant]  # type: ignore[attr-defined]
+            name = getattr(error, "option_name", "")
+            known = [option for parameter in self.params for option in parameter.opts]
+            if name:
+                meant = [one for one in _MEANT.get(name, ()) if one in known]
+                error.possibilities = meant or get_close_matches(name, known, 3, _LIKENESS)  # type: ignore[attr-defined]
+            elif "unexpected extra argument" in str(error) and {"--prompt", "--text"} & set(known):
+                option = "--prompt" if "--prompt" in known else "--text"
+                error.message += f"; a text stands after its option, such as {option}"  # type: ignore[attr-defined]
             raise
 
 

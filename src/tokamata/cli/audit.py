@@ -68,6 +68,10 @@ def run(
     candidate = _Named(version_of(engine), checked_engine(engine).make)
     reference = _reference(engine)
     text = schema_text(schema)
+    try:
+        json.loads(text)
+    except ValueError as error:
+        raise OptionError(f"--schema {schema!r:.200} is no JSON: {error}") from None
     Judge()  # raises where it is not installed
     with screen.progress() as progress:
         vocabulary = _vocabulary(path, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from tokamata.constraints.grammar_constraints import grammar
 from tokamata.constraints.json_constraints import json, json_schema
 from tokamata.constraints.text_constraints import regex
 from tokamata.constraints.type_constraints import type as type_constraint
-from tokamata.errors import TokamataError
+from tokamata.errors import TokamataError, about
 
 __all__ = ["Given", "OptionError", "Requested", "requested_constraint", "schema_text", "styles_of"]
 
@@ -83,10 +84,8 @@ def requested_constraint(
     options = ("--regex", "--schema", "--type", "--grammar")
     found = [option for option, value in zip(options, given, strict=True) if value is not None]
     if len(found) != 1 and (found or not default_is_json):
-        shown = "none of them" if not found else f"both {found[0]} and {found[1]}"
-        raise OptionError(
-            f"one of {', '.join(options[:-1])} and {options[-1]} says what to write; there is {shown}"
-        )
+        shown = f", not both {found[0]} and {found[1]}" if found else ": the constraint"
+        raise OptionError(f"give one of {', '.join(options[:-1])} and {options[-1]}{shown}")
     style: dict[str, Any] = {name: value for name, value in styles.items() if value is not None}
     if syntax is not None and given.named_type is None:
         raise OptionError("--syntax goes with --type")
@@ -99,7 +98,9 @@ def requested_constraint(
     if given.grammar is not None:
         return Requested(_read_grammar(given.grammar, lexer), "grammar", str(given.grammar))
     if given.schema is not None:
-        return Requested(json_schema(schema_text(given.schema), **style), "schema", given.schema)
+        text = schema_text(given.schema)
+        with about("" if text == given.schema else f"--schema {given.schema!r:.200}"):
+            return Requested(json_schema(text, **style), "schema", given.schema)
     if given.named_type is None:
         return Requested(json(), "JSON", "any JSON")
     if syntax is not None:
@@ -112,7 +113,9 @@ def _read_grammar(path: Path, lexer: Any) -> Constraint[Any]:
     try:
         return grammar(path, syntax=syntax, lexer=lexer)
     except OSError as error:
-        raise OptionError(f"--grammar {str(path)!r:.200} cannot be read: {error.strerror}") from None
+        raise OptionError(
+            f"--grammar {str(path)!r:.200} cannot be read: {error.strerror}; give the file of a grammar"
+        ) from None
 
 
 def schema_text(given: str) -> str:
@@ -130,7 +133,9 @@ def _found_type(given: str) -> Any:
     """The type that an option names."""
     place, _, name = given.rpartition(":")
     if not place or not name:
-        raise OptionError(f"--type is module:Class or file.py:Class, not {given!r:.200}")
+        example = f"{given}:Class" if given.endswith(".py") else ":".join(given.rsplit(".", 1))
+        hint = f"; perhaps {example!r:.200}" if "." in given else ""
+        raise OptionError(f"--type is module:Class or file.py:Class, not {given!r:.200}{hint}")
     try:
         found: Any = _module(place)
     except OptionError:
@@ -141,7 +146,9 @@ def _found_type(given: str) -> Any:
         ) from error
     for part in name.split("."):
         if not hasattr(found, part):
-            raise OptionError(f"the module {place!r:.200} has no {name!r:.200}")
+            near = get_close_matches(part, [one for one in dir(found) if one[:1] != "_"], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise OptionError(f"{place!r:.200} has no {name!r:.200}{hint}")
         found = getattr(found, part)
     return found
 

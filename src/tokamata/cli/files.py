@@ -6,6 +6,7 @@ written through: neither in the folder that is repaired, nor in the one that the
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
@@ -166,9 +167,12 @@ def read(source: Source) -> bytes:
     if source.path is None:
         return sys.stdin.buffer.read()
     try:
-        return source.path.read_bytes()
+        data = source.path.read_bytes()
     except OSError as error:
         raise OptionError(f"{source.name!r:.{_SHOWN}} cannot be read: {error.strerror}") from None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise OptionError(f"{source.name!r:.{_SHOWN}} is UTF-16; save it as UTF-8")
+    return data
 
 
 def write(path: Path, data: bytes) -> None:

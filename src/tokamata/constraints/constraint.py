@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import (
@@ -19,7 +19,9 @@ from tokamata.calls.arguments import (
     checked_name,
     checked_whole,
     clipped,
+    no_attribute,
 )
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import Call
 from tokamata.display.html import lines, panel, span
 from tokamata.errors import (
@@ -56,6 +58,18 @@ from tokamata.values.variadic import TypeVarTuple, Unpack
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
+_COMPILE = "compile the constraint: constraint.compile(vocabulary)"
+_ELSEWHERE = {  # what a compiled constraint has, and its matcher
+    **{name: f"{_COMPILE}.{name}(…)" for name in ("matcher", "save", "prepare", "process_rewards")},
+    "allocate_mask": f"{_COMPILE}.allocate_mask()",
+    **{
+        name: f"{_COMPILE}.matcher().{name}"
+        for name in ("mask", "fill_mask", "advance", "explain", "validate", "forced_text")
+    },
+    "generate": "call tokamata.generate(model, tokenizer, prompt, constraint)",
+    "fullmatch": "call accepts(text), or parse(text) for the value",
+    "match": "call accepts(text), or parse(text) for the value",
+}
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _V = TypeVar("_V")
@@ -168,6 +182,20 @@ class Constraint(Denotation[_T_co]):
         def __rsub__(self, other: object) -> Any:
             """As :meth:`__radd__`."""
             return self._refuse_left("-", other)
+
+        def __mul__(self, count: object) -> NoReturn:
+            """Refuses a number, and says how to repeat a constraint.
+
+            Raises:
+                ArgumentError: always.
+            """
+            shown = count if isinstance(count, int) else "…"
+            hint = f"write constraint.repeat({shown}, {shown})"
+            raise ArgumentError("the operator", "*", "one of +, |, &, - and ~", hint)
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says which object has the attribute: a compiled constraint, or a matcher."""
+            raise no_attribute(self, name, _ELSEWHERE)
 
     def __invert__(self) -> Constraint[Any]:
         """All valid texts that are not texts of this constraint.
@@ -306,6 +334,7 @@ class Constraint(Denotation[_T_co]):
 
     # ---- repair --------------------------------------------------------------------------------
 
+    @checked_call
     def repair(
         self,
         text: str | bytes,
@@ -368,7 +397,8 @@ class Constraint(Denotation[_T_co]):
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
-        checked_instance("strict", strict, (RepairBounds, NoneType), "RepairBounds")
+        hint = "write strict=tokamata.RepairBounds(): nothing is lost or made up"
+        checked_instance("strict", strict, (RepairBounds, NoneType), "a RepairBounds, or None", hint)
         with self._explaining_emptiness(search.limits, search.cancel):
             if at_most is None and alike is None:
                 found = search.repair()
@@ -406,6 +436,7 @@ class Constraint(Denotation[_T_co]):
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> NearestValues[_T_co]: ...
+    @checked_call
     def repairs(
         self,
         text: str | bytes,
@@ -535,6 +566,7 @@ class Constraint(Denotation[_T_co]):
 
     # ---- compiling ----------------------------------------------------------------------------
 
+    @checked_call
     def compile(
         self,
         vocabulary: Vocabulary,
@@ -690,6 +722,9 @@ class Constraint(Denotation[_T_co]):
         return (self,)
 
     def _refuse_left(self, operator: str, other: Any) -> Any:
+        if operator == "+" and isinstance(other, int) and other == 0:  # sum() begins with it
+            hint = "join constraints one by one: functools.reduce(operator.add, constraints)"
+            raise ArgumentError("the left-hand side of +", "0, as sum() has it", "a Constraint", hint)
         self._refuse_operand(f"the left-hand side of {operator}", other)
         return NotImplemented
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_list, checked_text, checked_whole, clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import ValueT, constraint_of
 from tokamata.errors import ArgumentError
@@ -76,6 +77,7 @@ def unquoted_text() -> Constraint[str]:
     return _plain(expressions.unquoted_text(), "unquoted_text()")._made_by(unquoted_text)
 
 
+@checked_call
 def control_token(token: str | int) -> Constraint[str]:
     """A control token itself, never text that looks like it.
 
@@ -131,6 +133,7 @@ def paragraph_token() -> Constraint[str]:
     return _plain(expressions.paragraph_token(), "paragraph_token()")._made_by(paragraph_token)
 
 
+@checked_call
 def text_until(phrase: str) -> Constraint[str]:
     """Text that ends with ``phrase``, which appears nowhere in it before.
 
@@ -142,6 +145,7 @@ def text_until(phrase: str) -> Constraint[str]:
     return _plain(expressions.text_until(phrase), f"text_until({phrase!r})")._made_by(text_until, phrase)
 
 
+@checked_call
 @read_once
 def substring_of(
     text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None
@@ -165,6 +169,7 @@ def substring_of(
     return _plain(expression, f"substring_of({text[:400]!r})")._made_by(substring_of, text, limits=limits)
 
 
+@checked_call
 def delimited_list(
     item: Constraint[ValueT] | type[ValueT] | dict[str, Any],
     delimiter: Constraint[Any],
@@ -181,6 +186,7 @@ def delimited_list(
     return items.separated_by(constraint_of("delimiter", delimiter), minimum, maximum)
 
 
+@checked_call
 def delimited_subsequence_of(
     items: Sequence[Constraint[ValueT] | type[ValueT] | dict[str, Any]], delimiter: Constraint[Any]
 ) -> Constraint[list[ValueT | None]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, checked_instance, checked_text, clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import Untyped, constraint_of
 from tokamata.constraints.grammar_rules import Rule, grammar_of
@@ -59,6 +61,7 @@ _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
 _LEXERS_OF_LARK = ("dynamic", "basic", "contextual")
 
 
+@checked_call
 @read_once
 def grammar(
     source: str | os.PathLike[str] | Rule,
@@ -214,9 +217,10 @@ class _Embedding:
             return constraint_of_schema(content, JsonOptions(limits=limits, cancel=cancel))._expression
         if kind == "name":
             if content not in self._given:
-                raise fault(
-                    f"there is no constraint {content!r:.80}", f"pass constraints={{{content!r:.80}: …}}"
-                )
+                near = get_close_matches(content, self._given, 1)
+                meant = f"; or is it @{near[0]}?" if near else ""
+                hint = f"pass constraints={{{content!r:.80}: …}}{meant}"
+                raise fault(f"there is no constraint {content!r:.80}", hint)
             return self._given[content]._expression
         if self._depth == _MOST_GRAMMARS:
             raise fault(f"grammars nest deeper than {_MOST_GRAMMARS}", "name them with @, and pass them")

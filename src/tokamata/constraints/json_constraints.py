@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_whole, clipped
 from tokamata.calls.equal_calls import key_of, read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import chain_of, copied
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.json_options import (
@@ -267,6 +268,7 @@ def _shown(blamed: Blamed) -> str:
     return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
 
+@checked_call
 @read_once
 def json_schema(
     schema: dict[str, Any] | bool | str | bytes,
@@ -294,8 +296,8 @@ def json_schema(
             widens the constraint, and :meth:`Constraint.report` lists it.
         unknown: what becomes of a keyword or a format that is not known, which says nothing: ``"warn"`` warns
             (:class:`SchemaWarning`) where it is near a known one (``minLenght``, ``emial``) or is one of
-            another draft or of OpenAPI (``nullable``); ``"error"`` refuses all but known annotations and
-            ``x-…``; ``"ignore"`` accepts all.
+            another draft or of OpenAPI (``nullable``), and where a whole schema has no keyword; ``"error"``
+            refuses all but known annotations and ``x-…``; ``"ignore"`` accepts all.
         registry: documents that references may lead to; nothing else is fetched.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
@@ -330,6 +332,7 @@ def constraint_of_schema(
     return made._made_by(json_schema, schema, registry=documents, **options.given())
 
 
+@checked_call
 @read_once
 def json(
     *,

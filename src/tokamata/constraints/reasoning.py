@@ -15,6 +15,7 @@ from typing import Any, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole, clipped
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Concatenation, Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, named_text, spelled_text
 from tokamata.constraints.given import Untyped, ValueT, constraint_of
@@ -68,6 +69,7 @@ def think_first(
     most_tokens: int | None = None,
     answer_tokens: int | None = None,
 ) -> Concatenation[str, Any]: ...
+@checked_call
 def think_first(
     answer: Constraint[Any] | type | Untyped,
     *,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.calls.arguments import clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import copied
 from tokamata.calls.schema_places import within
 from tokamata.constraints.constraint import Constraint
@@ -115,6 +116,7 @@ _T = TypeVar("_T")
 _Steps = Generator[_Inner, Any, _T]
 
 
+@checked_call
 @read_once
 def structural_tag(
     given: Mapping[str, Any] | str,

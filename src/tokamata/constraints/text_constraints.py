@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_origin, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_list, checked_text, clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import plain_text
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import Untyped, constraint_of
@@ -24,6 +26,7 @@ __all__ = ["choice", "literal", "regex"]
 _T = TypeVar("_T")
 
 
+@checked_call
 @read_once
 def regex(
     pattern: str,
@@ -60,6 +63,8 @@ def regex(
         UnsupportedPatternError: it uses a construct that tokamata does not support.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
+    if isinstance(pattern, str) and dialect == "python":
+        _warn_of_posix_classes(pattern)
     watch = Watch(limits, cancel)
     expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
     form = Pattern(pattern, int(flags), dialect)
@@ -68,12 +73,23 @@ def regex(
     return made._made_by(regex, pattern, int(flags), limits=limits, **dialects)
 
 
+def _warn_of_posix_classes(pattern: str) -> None:
+    """Warn of ``[[:alpha:]]``, which is no class of letters in Python, as ``re.compile`` does."""
+    found = re.search(r"\[\[:[a-z]+:\]", pattern)
+    if found is not None:
+        reason = f"{found.group()!r} is a set of single characters in Python, and no class of letters"
+        warnings.warn(f"{reason}; write \\p{{L}}, or a range", FutureWarning, stacklevel=5)
+
+
+@checked_call
 def literal(text: str) -> Constraint[str]:
     """Exactly this text.
 
     Raises:
         ArgumentError: it is not a ``str``, or contains a surrogate.
     """
+    if isinstance(text, (list, tuple, set)):
+        raise ArgumentError("text", shown_argument(text), "a str", "tokamata.choice takes several texts")
     expression = _core.literal(checked_text(text))
     made: Constraint[str] = Constraint(expression, f"literal({clipped(repr(text))})", form=Plain())
     return made._made_by(literal, text)
@@ -87,6 +103,7 @@ def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
 def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
 @overload  # mypy finds no _T for a list display of several kinds
 def choice(options: Iterable[str | Constraint[Any] | type | Untyped]) -> Constraint[Any]: ...
+@checked_call
 @read_once
 def choice(options: Iterable[Any]) -> Constraint[Any]:
     """Any one of the options: literal texts, or constraints, or types and schemas that mean one.
@@ -100,6 +117,11 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
             contains a surrogate.
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
+    if isinstance(options, dict) or get_origin(options) is not None:
+        hint = "use tokamata.type(…)"
+        if isinstance(options, dict):
+            hint = "list(…) of it has its keys; tokamata.json_schema takes a schema"
+        raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)
     if isinstance(options, type):
         hint = f"use tokamata.type({options.__name__})"
         raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)

@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from tokamata.calls.arguments import checked_flag, checked_instance, checked_text, clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import copied
 from tokamata.calls.schema_places import within
 from tokamata.constraints.constraint import Constraint
@@ -45,6 +47,7 @@ __all__ = ["tool_calls"]
 _SLOT = re.compile(r"\{(name|index)\}")
 
 
+@checked_call
 @read_once
 def tool_calls(
     tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],
@@ -183,7 +186,9 @@ def _format_of(given: str | ToolFormat) -> ToolFormat:
     if isinstance(given, str):
         if given not in TOOL_FORMATS:
             expected = " or ".join(f'"{name}"' for name in TOOL_FORMATS) + ", or a ToolFormat"
-            raise ArgumentError("format", shown_argument(given), expected)
+            near = get_close_matches(given, TOOL_FORMATS, 1, 0.7)
+            hint = f'did you mean "{near[0]}"?' if near else "take that of your model"
+            raise ArgumentError("format", shown_argument(given), expected, hint)
         return TOOL_FORMATS[given]
     checked_instance("format", given, ToolFormat, "the name of a format, or a ToolFormat")
     for field, text in zip(given._fields, given, strict=True):
@@ -211,4 +216,11 @@ def _named(choice: Any, names: Sequence[str]) -> str | None:
         name = function.get("name") if isinstance(function, Mapping) else choice.get("name")
         if name in names:
             return str(name)
-    raise ArgumentError("tool_choice", shown_argument(choice), expected)
+    hint = f"the tools are: {', '.join(names[:8])}"
+    if isinstance(choice, str) and choice in names:
+        hint = f'write {{"type": "function", "function": {{"name": "{choice}"}}}}'
+    elif choice in ("none", None):
+        hint = "for text without calls, leave out the tools"
+    elif choice == "any":
+        hint = 'write "required"'
+    raise ArgumentError("tool_choice", shown_argument(choice), expected, hint)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tokamata._core as _core
 from tokamata.calls.arguments import clipped
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import copied
 from tokamata.calls.schema_places import within
 from tokamata.constraints.constraint import Constraint
@@ -76,6 +77,7 @@ class Tool(NamedTuple):
     shape: Record | None
 
 
+@checked_call
 @read_once
 def response_format(
     given: Mapping[str, Any],
@@ -128,6 +130,7 @@ def response_format(
         return constraint_of_schema(inner["schema"], options)
 
 
+@checked_call
 @read_once
 def tool_call(
     tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],

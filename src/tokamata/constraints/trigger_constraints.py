@@ -26,6 +26,7 @@ from tokamata.calls.arguments import (
     clipped,
 )
 from tokamata.calls.equal_calls import read_once
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, spelled_text
 from tokamata.constraints.given import Untyped, constraint_of
@@ -85,6 +86,7 @@ class TagConstraint(Constraint[Tag]):
         self.begin = begin if isinstance(begin, str) else None
 
 
+@checked_call
 @read_once
 def text_without(
     phrases: Iterable[str],
@@ -120,6 +122,7 @@ def text_without(
     return made._made_by(text_without, checked, most_characters=most_characters, limits=limits)
 
 
+@checked_call
 def tag(
     begin: str | Constraint[Any],
     content: Constraint[Any] | type | Untyped | None,
@@ -170,6 +173,7 @@ def tag(
     return made._made_by(tag, *call, limits=limits)
 
 
+@checked_call
 def triggered(
     tags: Iterable[TagConstraint],
     *,
@@ -367,8 +371,9 @@ def _trigger_of(one: TagConstraint, triggers: Container[str], watch: Watch) -> s
         return None
     some = [one.begin[:end] for end in range(1, len(one.begin) + 1) if one.begin[:end] in triggers]
     if len(some) != 1:
-        found = f"one that begins with {one.begin!r:.80}, which has {len(some)} of the triggers"
-        raise ArgumentError("a tag", found, "a tag that begins with one trigger")
+        found = f"one that begins with {one.begin!r:.80}, as {len(some)} of the triggers do"
+        hint = "leave out triggers=, or add a beginning of the tag" if not some else "leave out all but one"
+        raise ArgumentError("a tag", found, "one that begins with exactly one of the triggers", hint)
     return some[0]
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from tokamata.calls.arguments import checked_choice, clipped
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.json_constraints import JsonConstraint, json_schema
 from tokamata.constraints.json_options import (
@@ -83,6 +84,7 @@ def type(
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]: ...
+@checked_call
 def type(
     given: Any,
     *,

@@ -20,12 +20,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
-from tokamata.calls.keywords import refuses_unknown, takes_settings_of
+from tokamata.calls.keywords import checked_call, takes_settings_of
 from tokamata.constraints.given import Given, Untyped
 from tokamata.decoding.generate import Settings, stream
 from tokamata.decoding.prompts import Prompt
 from tokamata.decoding.results import Abstention, Generation, Step
-from tokamata.errors import PicklingError
+from tokamata.errors import ArgumentError, PicklingError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,6 +52,35 @@ class AsyncStream(AsyncIterator[Step], Generic[_T]):
 
     def __reduce__(self) -> NoReturn:
         raise PicklingError("an AsyncStream", "iterate to its end, and pickle its .generation")
+
+    if not TYPE_CHECKING:  # to a type checker, such a use is an error
+
+        def __iter__(self) -> NoReturn:
+            """Refuses ``for``.
+
+            Raises:
+                ArgumentError: always.
+            """
+            raise _without_asyncio("for")
+
+        def __next__(self) -> NoReturn:
+            """As :meth:`__iter__`."""
+            raise _without_asyncio("next()")
+
+        def __enter__(self) -> NoReturn:
+            """As :meth:`__iter__`."""
+            raise _without_asyncio("with")
+
+        def __exit__(self, *_: object) -> None:
+            """Only there since ``with`` asks for it first."""
+
+        def __await__(self) -> NoReturn:
+            """Refuses ``await``; there is no result before the steps.
+
+            Raises:
+                ArgumentError: always.
+            """
+            raise _without_asyncio("await")
 
     @property
     def generation(self) -> Generation[_T] | None:
@@ -136,7 +165,7 @@ def astream(
     policy: Policy | None = None,
     **settings: Unpack[Settings],
 ) -> AsyncStream[Any]: ...
-@refuses_unknown
+@checked_call
 @takes_settings_of(stream)
 def astream(
     model: Any,
@@ -167,3 +196,10 @@ def astream(
         ArgumentError: an argument does not exist.
     """
     return AsyncStream(lambda: stream(model, tokenizer, prompt, constraint, policy=policy, **settings))
+
+
+def _without_asyncio(statement: str) -> ArgumentError:
+    hint = "outside of asyncio call tokamata.stream"
+    if statement == "await":
+        hint = "then its .generation is the result"
+    return ArgumentError("an AsyncStream", statement, "used with async for and async with", hint)

@@ -97,6 +97,7 @@ class ChatEncoder:
                 "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
                 "token ids, or set tokenizer.chat_template"
             )
+        _check_messages(messages)
         try:
             text = self._rendered(list(messages))
         except Exception as error:  # templates are programs and may raise anything
@@ -231,6 +232,24 @@ class ChatEncoder:
 def chat_ids(tokenizer: Any, messages: Chat, placeholders: Collection[str] = ()) -> list[int]:
     """The token ids of one chat, as :meth:`ChatEncoder.ids`."""
     return ChatEncoder(tokenizer, placeholders).ids(messages)
+
+
+def _check_messages(messages: Chat) -> None:
+    """Refuse messages that nobody wrote, and those of users without content: templates show nothing of them.
+
+    What else a message must have, and which roles there are, is the template's matter.
+    """
+    for index, message in enumerate(messages):
+        role = message.get("role")
+        if not isinstance(role, str):
+            found = 'one without "role"' if role is None else f'one whose "role" is {shown_argument(role)}'
+        elif role in ("user", "system") and message.get("content") is None:
+            found = 'one without "content"'
+        else:
+            continue
+        expected = 'a dict with "role" and "content"'
+        hint = 'write {"role": "user", "content": "…"}'
+        raise ArgumentError(f"message {index} of the prompt", found, expected, hint)
 
 
 def _literals(template: Any) -> str:

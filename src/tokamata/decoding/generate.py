@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, overload
 
 from tokamata.calls.arguments import checked_whole
-from tokamata.calls.keywords import refuses_unknown, takes_settings_of
+from tokamata.calls.keywords import checked_call, takes_settings_of
 from tokamata.constraints.given import Given, Untyped
 from tokamata.decoding.bias import Bias
 from tokamata.decoding.chats import Chat
@@ -104,7 +104,7 @@ def stream(
     policy: Policy | None = None,
     **settings: Unpack[Settings],
 ) -> Stream[Any]: ...
-@refuses_unknown
+@checked_call
 def stream(
     model: Any,
     tokenizer: Any,
@@ -205,8 +205,9 @@ def stream(
             its template refuses the messages.
         AlgebraError: ``heal`` with a compiled constraint.
         ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
-            :func:`generate` supports; or a message of a chat spells a control token, which this template or
-            tokenizer cannot keep as ordinary text.
+            :func:`generate` supports; or a message of a chat has no role, or no content, or spells a
+            control token, which this template or tokenizer cannot keep as ordinary text; or the model or the
+            tokenizer is none of transformers.
         ContextError: the prompt is not canonical.
         TokenizerMismatchError: canonical tokens were requested, and the tokenizer fails its self-test.
         MissingExtraError: torch is not installed.
@@ -339,7 +340,7 @@ def generate(
     retries: int = 0,
     **settings: Unpack[Settings],
 ) -> list[Generation[Any] | Abstention]: ...
-@refuses_unknown
+@checked_call
 @takes_settings_of(stream)
 def generate(
     model: Any,

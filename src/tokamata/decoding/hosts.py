@@ -20,16 +20,19 @@ from tokamata.vocabulary.misfits import check_tokenizer
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.tokenizer_state import TokenizerState
 
-__all__ = ["check_host", "forget_vocabulary", "logits_width", "stop_tokens", "vocabulary_of"]
+__all__ = ["check_host", "check_model", "forget_vocabulary", "logits_width", "stop_tokens", "vocabulary_of"]
 
 _TOKENIZER = "the tokenizer of the model, one of transformers"
+_MODEL = "a causal language model of transformers"
+_ORDER = "the order is model, tokenizer, prompt, constraint"
+_CLIENTS = ("openai", "anthropic", "ollama", "litellm", "instructor")
 _Key = tuple[int | None, tuple[int, ...]]
 _loaded: WeakKeyDictionary[Any, tuple[_Key, TokenizerState, Vocabulary]] = WeakKeyDictionary()
 
 
 def logits_width(model: Any) -> int | None:
     """Return the number of logits of ``model``, or ``None`` if it does not declare it."""
-    get_head = getattr(model, "get_output_embeddings", None)
+    get_head = None if isinstance(model, type) else getattr(model, "get_output_embeddings", None)
     weight = getattr(get_head() if callable(get_head) else None, "weight", None)
     if weight is not None:
         return int(weight.shape[0])
@@ -63,9 +66,7 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
         VocabularyError: tokenizers of this type cannot be read.
     """
     check_host(model, tokenizer)
-    if isinstance(tokenizer, str) or not hasattr(tokenizer, "__len__"):
-        hint = "load it with transformers.AutoTokenizer.from_pretrained" if isinstance(tokenizer, str) else ""
-        raise ArgumentError("tokenizer", shown_argument(tokenizer), _TOKENIZER, hint)
+    _check_tokenizer(tokenizer)
     width = logits_width(model)
     stop = tuple(token for token in stop_tokens(model, tokenizer) if width is None or token < width)
     key = (width, stop)
@@ -88,7 +89,7 @@ def forget_vocabulary(tokenizer: Any) -> None:
 
 
 def check_host(model: Any, tokenizer: Any) -> None:
-    """Refuse models and tokenizers of other packages, and say how these are used.
+    """Refuse what is no model or no tokenizer, or one of another package, and say what to pass.
 
     Raises:
         ArgumentError: names the argument, and the package.
@@ -99,7 +100,7 @@ def check_host(model: Any, tokenizer: Any) -> None:
             raise ArgumentError(
                 name,
                 f"{kind} of llama-cpp-python",
-                f"a {'causal language model' if name == 'model' else name} of transformers",
+                _MODEL if name == "model" else _TOKENIZER,
                 "compile the constraint for Vocabulary.load(llama), and apply the masks of its matcher in a "
                 "logits_processor of llama.create_completion",
             )
@@ -110,3 +111,41 @@ def check_host(model: Any, tokenizer: Any) -> None:
                 _TOKENIZER,
                 "wrap it in transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=…)",
             )
+
+
+def check_model(model: Any) -> None:
+    """Refuse what cannot be called as a model, and say what to pass.
+
+    Raises:
+        ArgumentError: it is a name, a class, a pipeline, a tokenizer or the client of a server.
+    """
+    package = type(model).__module__
+    is_pipeline = package.startswith("transformers.pipelines")
+    is_tokenizer = hasattr(model, "batch_decode")
+    if callable(model) and not (isinstance(model, type) or is_pipeline or is_tokenizer):
+        return
+    hint = ""
+    if isinstance(model, (str, type)):
+        hint = "load it with transformers.AutoModelForCausalLM.from_pretrained"
+    elif is_pipeline:
+        hint = "pass its .model and its .tokenizer"
+    elif is_tokenizer:
+        hint = _ORDER
+    elif package.partition(".")[0] in _CLIENTS:
+        hint = "tokamata needs the logits of each step, which a server does not give"
+    raise ArgumentError("model", shown_argument(model), _MODEL, hint)
+
+
+def _check_tokenizer(tokenizer: Any) -> None:
+    is_name, is_class = isinstance(tokenizer, str), isinstance(tokenizer, type)
+    is_vocabulary = isinstance(tokenizer, Vocabulary)
+    if hasattr(tokenizer, "__len__") and not (is_name or is_class or is_vocabulary):
+        return
+    hint = ""
+    if is_name or is_class:
+        hint = "load it with transformers.AutoTokenizer.from_pretrained"
+    elif is_vocabulary:
+        hint = "pass the tokenizer that the vocabulary was loaded from"
+    elif hasattr(tokenizer, "get_output_embeddings"):
+        hint = _ORDER
+    raise ArgumentError("tokenizer", shown_argument(tokenizer), _TOKENIZER, hint)

@@ -24,8 +24,8 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.decoding.hosts import logits_width
-from tokamata.errors import GenerationError, MissingExtraError
+from tokamata.decoding.hosts import check_model, logits_width
+from tokamata.errors import ArgumentError, GenerationError, MissingExtraError
 
 if TYPE_CHECKING:
     import torch
@@ -43,6 +43,7 @@ class CachedModel:
     """
 
     def __init__(self, model: Any) -> None:
+        check_model(model)
         try:
             import torch
         except ImportError as error:
@@ -110,6 +111,13 @@ class CachedModel:
                 **self._options(len(unread[0]), positions),
             )
             self._cache = getattr(output, self._cache_name, None)
+            if not hasattr(output, "logits"):
+                raise ArgumentError(
+                    "model",
+                    f"{type(self._model).__name__}, whose output has none",
+                    "a causal language model, whose output has logits",
+                    "load it with transformers.AutoModelForCausalLM.from_pretrained",
+                )
             logits: torch.Tensor = output.logits[:, -positions:].clone()
         if logits.shape[1] < positions:
             raise GenerationError(

@@ -28,12 +28,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tokamata.calls.arguments import checked_choice, checked_flag, checked_number, checked_whole
+from tokamata.calls.keywords import checked_fields
 
 __all__ = ["OnDeadline", "Policy"]
 
 OnDeadline: TypeAlias = Literal["finish", "abstain", "partial"]
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Policy:
     """What :func:`tokamata.generate` does where a text cannot go on; without a policy it raises an error.

@@ -23,7 +23,7 @@ from typing import Any
 
 from tokamata.calls.arguments import checked_list
 from tokamata.decoding.chats import Chat, ChatEncoder, MixedText
-from tokamata.errors import ArgumentError, GenerationError, shown_argument
+from tokamata.errors import ArgumentError, GenerationError, about, shown_argument
 
 __all__ = ["Prompt", "check_single", "is_chat", "prompt_ids", "several_prompts"]
 
@@ -41,10 +41,12 @@ def several_prompts(prompt: Any) -> list[Any] | None:
     items = _items(prompt)
     if items is None or _is_chat(items) or _is_ids(items):
         return None
-    for item in items:
-        inner = _items(item)
-        if inner is not None and not _is_chat(inner) and not _is_ids(inner):
-            raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
+    for index, item in enumerate(items):
+        with about(f"prompt {index}"):
+            inner = _items(item)
+            if inner is not None and not _is_chat(inner) and not _is_ids(inner):
+                hint = 'a message is {"role": …, "content": …}' if _has_texts(inner) else ""
+                raise ArgumentError("prompt", shown_argument(item), _EXPECTED, hint)
     return items
 
 
@@ -109,7 +111,14 @@ def _items(prompt: Any) -> list[Any] | None:
         hint = "pass its input_ids" if "input_ids" in prompt else "put a chat message into a list"
         raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED, hint)
     plain = prompt.tolist() if hasattr(prompt, "tolist") else prompt  # numpy, torch
-    return checked_list("prompt", plain, _EXPECTED)
+    is_constraint = isinstance(prompt, type) or hasattr(prompt, "pattern")
+    hint = "the constraint stands after the prompt" if is_constraint else ""
+    return checked_list("prompt", plain, _EXPECTED, hint)
+
+
+def _has_texts(items: list[Any]) -> bool:
+    """Whether there are only texts, as in a message that is written as a pair."""
+    return all(isinstance(item, str) for item in items)
 
 
 def _is_chat(items: list[Any]) -> bool:

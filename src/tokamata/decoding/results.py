@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
+from tokamata.calls.arguments import no_attribute
 from tokamata.constraints.given import constraint_and_limits
 from tokamata.decoding.token_spans import token_spans
 from tokamata.decoding.wanted import Wanted
@@ -196,6 +197,14 @@ class Refusal:
     generation: Generation[Any]
 
 
+_PARSE = "call parse(), which makes the value of the text"
+_ELSEWHERE = {
+    **dict.fromkeys(("value", "parsed", "answer", "json", "object", "data"), _PARSE),
+    **dict.fromkeys(("content", "output", "message", "choices", "generated_text"), "read its text"),
+    **dict.fromkeys(("steps", "events"), "call tokamata.stream, whose steps have them"),
+}
+
+
 @dataclass(frozen=True)
 class Generation(Generic[_T]):
     """A generated text; ``T`` is the type of its value under its constraint.
@@ -230,6 +239,12 @@ class Generation(Generic[_T]):
             of the text before it.
         refusals: the tries before this one, with ``retries``; ``prompt_tokens`` and ``timing`` include them.
     """
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says how to get the value or the text, which other libraries have under other names."""
+            raise no_attribute(self, name, _ELSEWHERE)
 
     text: str
     tokens: list[int]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tokamata.calls.arguments import checked_flag, checked_number, checked_whole
+from tokamata.calls.keywords import checked_fields
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["NoChoice", "Sampler", "Sampling"]
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Sampling:
     """How tokens are drawn.

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
+from tokamata.calls.arguments import no_attribute
 from tokamata.decoding.results import Abstention, Generation, Step
-from tokamata.errors import PicklingError
+from tokamata.errors import ArgumentError, PicklingError
 
 if TYPE_CHECKING:
     from tokamata.decoding.row import Row
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["Stream"]
 
 _T = TypeVar("_T")
+
+
+_GENERATION = "iterate to the end; then its .generation has it"
+_ELSEWHERE = {
+    "text": f"each step has its piece; {_GENERATION}",
+    "value": f"each step has the partial value; {_GENERATION}",
+    "events": "each step has its own",
+    "parse": f"{_GENERATION}: steps.generation.parse()",
+    "tokens": _GENERATION,
+}
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -73,6 +84,27 @@ class Stream(Iterator[Step], Generic[_T]):
         """Whether there is a constraint."""
         return self._is_constrained
 
+    if not TYPE_CHECKING:  # to a type checker, such a use is an error
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says where the text and its value are."""
+            raise no_attribute(self, name, _ELSEWHERE)
+
+        def __aiter__(self) -> NoReturn:
+            """Refuses ``async for``.
+
+            Raises:
+                ArgumentError: always.
+            """
+            raise _for_asyncio("async for")
+
+        async def __aenter__(self) -> NoReturn:
+            """As :meth:`__aiter__`."""
+            raise _for_asyncio("async with")
+
+        async def __aexit__(self, *_: object) -> None:
+            """Only there since ``async with`` asks for it first."""
+
     def __enter__(self) -> Stream[_T]:
         return self
 
@@ -93,3 +125,7 @@ class Stream(Iterator[Step], Generic[_T]):
             LimitExceeded: the constraint exceeded its limits.
         """
         return next(self._steps)[1]
+
+
+def _for_asyncio(statement: str) -> ArgumentError:
+    return ArgumentError("a Stream", statement, "used with for and with", "for asyncio call tokamata.astream")

@@ -26,6 +26,10 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
+_FILES = {
+    "language model": ("config.json",),
+    "tokenizer": ("tokenizer*", "vocab*", "*.model", "*.tiktoken", "tekken.json"),
+}
 
 Progress = Callable[[str, float], None]
 """Called with the name of the current step and its finished share, 0 to 1; 0 if that is unknown."""
@@ -74,6 +78,11 @@ def load_tokenizer(source: Path | str, progress: Progress = no_progress) -> Any:
         progress("loading the tokenizer", 0.0)
         if not Path(source).is_file():
             return _loaded(transformers.AutoTokenizer, source, "tokenizer")
+        if Path(source).suffix.lower() == ".gguf":
+            raise ModelError(
+                f"{source} is a GGUF file, which transformers does not run; pass a folder of a model, or "
+                "write a loop with llama-cpp-python, as tokamata.Vocabulary.load reads its tokens"
+            )
         try:
             return transformers.PreTrainedTokenizerFast(tokenizer_file=str(source))
         except Exception as error:  # tokenizers has one type of error for everything, `Exception`
@@ -89,16 +98,25 @@ def is_name(source: Path | str) -> bool:
 
 def _loaded(kind: Any, source: Path | str, what: str, **options: Any) -> Any:
     has_name = is_name(source)
-    if not has_name and not Path(source).is_dir():
-        raise ModelError(
-            f"{source} is not a folder; pass one with a {what} in transformers' format, or a name on the Hub"
-        )
+    if not has_name:
+        _check_folder(Path(source), what)
     try:
         return kind.from_pretrained(source, local_files_only=not has_name, **options)
     except (OSError, ValueError) as error:
         where = "is neither a folder nor the name of" if has_name else "holds no"
         article = " a" if has_name else ""
         raise ModelError(f"{source} {where}{article} {what} that transformers can load: {error}") from error
+
+
+def _check_folder(folder: Path, what: str) -> None:
+    """Refuse what is no folder, and a folder without the files of a model or a tokenizer."""
+    wanted = f"pass a folder with a {what} in transformers' format, or a name on the Hub"
+    if not folder.exists():
+        raise ModelError(f"there is no file or folder {folder}; {wanted}")
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is not a folder; {wanted}")
+    if not any(any(folder.glob(name)) for name in _FILES[what]):
+        raise ModelError(f"the folder {folder} has no {what}: no file {' or '.join(_FILES[what])}; {wanted}")
 
 
 @contextmanager

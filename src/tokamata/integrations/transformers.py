@@ -37,6 +37,7 @@ from tokamata.calls.arguments import (
     checked_list,
     checked_whole,
 )
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import means_constraint
 from tokamata.errors import (
@@ -105,6 +106,7 @@ class ConstraintLogitsProcessor:
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
 
+    @checked_call
     def __init__(
         self,
         compiled: CompiledConstraint[Any] | Sequence[CompiledConstraint[Any] | None],
@@ -158,6 +160,10 @@ class ConstraintLogitsProcessor:
         """
         if self._vocabulary is None:  # no row is constrained
             return scores
+        for name, given in (("input_ids", input_ids), ("scores", scores)):
+            if getattr(given, "ndim", 0) != 2 or not hasattr(given, "clone"):
+                hint = "transformers calls the processor: model.generate(…, logits_processor=[processor])"
+                raise ArgumentError(name, shown_argument(given), "a torch tensor of two dimensions", hint)
         width = scores.shape[-1]
         if width != self._checked_width:
             check_logits(len(self._vocabulary), self._vocabulary.width, width)
@@ -319,5 +325,6 @@ def _check(scores: torch.Tensor, must_choose: list[bool]) -> None:
             continue
         raise GenerationError(
             f"row {index} has no token to choose: all scores that the constraint allows are NaN or "
-            "minus infinity; check the model and the other logits processors"
+            "minus infinity; check the model and the other logits processors (min_new_tokens of generate is "
+            "one: pass it to ConstraintLogitsProcessor instead)"
         )

@@ -27,6 +27,7 @@ masks are rebuilt with rows that they share, and a file that changes meanwhile w
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -280,6 +281,8 @@ def _write(target: Path, parts: tuple[bytes, ...]) -> None:
         raise CompiledFileError(str(target), reason, "save to the file that it leads to, or remove the link")
     if target.exists() and not target.is_file():
         raise CompiledFileError(str(target), "it is not a regular file", "save to another name")
+    if not target.parent.exists():  # or the error would name the unfinished file
+        raise FileNotFoundError(errno.ENOENT, "the folder does not exist; make it first", str(target.parent))
     unfinished = target.with_name(f".{target.name[:100]}-{os.urandom(8).hex()}.unfinished")
     try:
         with unfinished.open("xb") as file:  # with the permissions of new files

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tokamata.calls.keywords import checked_call
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.matching.matchers import CompiledConstraint
 from tokamata.resources.limits import CancelToken, Limits, Watch
@@ -13,6 +14,7 @@ from tokamata.vocabulary import Vocabulary
 __all__ = ["load"]
 
 
+@checked_call
 def load(
     path: str | os.PathLike[str],
     vocabulary: Vocabulary,

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole, clipped
+from tokamata.calls.arguments import (
+    checked_choice,
+    checked_flag,
+    checked_list,
+    checked_whole,
+    clipped,
+    no_attribute,
+)
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import Shared, made_by_steps, steps_of
 from tokamata.display.html import DIM, GOOD, WRITTEN, lines, panel, span
 from tokamata.display.progress import late_bar
@@ -69,6 +77,20 @@ class Preparation:
     seconds: float
 
 
+_ELSEWHERE = {  # what the constraint has, and its matchers
+    "compile": "it is compiled; call matcher()",
+    **{
+        name: f"write compiled.constraint.{name}(…)"
+        for name in ("accepts", "report", "reward", "captured", "optional", "repeat", "separated_by")
+    },
+    **{
+        name: f"write compiled.matcher().{name}"
+        for name in ("mask", "fill_mask", "advance", "explain", "validate", "forced_text")
+    },
+    "load": "call tokamata.load(path, vocabulary)",
+}
+
+
 class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     """A constraint combined with a vocabulary; it computes masks.
 
@@ -98,6 +120,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         "vocabulary",
     )
 
+    @checked_call
     def __init__(
         self,
         pattern: str,
@@ -154,6 +177,13 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledConstraint[_T_co]:
         return self
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says which object has the attribute: the constraint, or a matcher."""
+            raise no_attribute(self, name, _ELSEWHERE)
+
+    @checked_call
     def matcher(
         self,
         context: Sequence[int] = (),
@@ -254,6 +284,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 )
         return tokens
 
+    @checked_call
     def prepare(self, *, seconds: float | None = None, cancel: CancelToken | None = None) -> Preparation:
         """Computes masks that a text is likely to need, while the model still reads its prompt.
 
@@ -283,6 +314,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         LOG.debug("prepared %d masks in %.3f s", prepared.masks, prepared.seconds)
         return prepared
 
+    @checked_call
     def save(self, path: str | os.PathLike[str], *, cancel: CancelToken | None = None) -> None:
         """Writes the constraint and the masks that are kept now to a file; :func:`tokamata.load` reads it.
 

@@ -25,6 +25,7 @@ classes and functions, of ``tk.type`` and tools: their names lead into modules o
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, NoReturn
@@ -120,7 +121,9 @@ def _written_step(step: Any) -> list[Any]:
 def _name_of(make: Any) -> str:
     where = f"{getattr(make, '__module__', '')}:{getattr(make, '__qualname__', '')}"
     if where not in _NAMES:
-        raise Unwritable(f"what {where.replace(':', '.')} makes of classes or functions")
+        package, _, name = where.partition(":")
+        shown = f"tokamata.{name}" if package.startswith("tokamata.") else f"{package}.{name}"
+        raise Unwritable(f"what {shown} makes of classes or functions")
     return _NAMES[where]
 
 
@@ -204,7 +207,7 @@ class _StepReader:
         if kind != "call" or len(parts) != 3:
             raise Unreadable("a step is neither a call nor a list nor a dict")
         make = _named(parts[0])
-        accepted = getattr(getattr(make, "__wrapped__", make), "__kwdefaults__", None) or {}
+        accepted = getattr(inspect.unwrap(make), "__kwdefaults__", None) or {}
         arguments = tuple(self._value(one) for one in _checked(parts[1], list))
         options = {name: self._value(one) for name, one in _checked(parts[2], dict).items()}
         if not options.keys() <= accepted.keys():

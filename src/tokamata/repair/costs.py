@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance
+from tokamata.calls.keywords import checked_fields
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.repair.bounded_patterns import BYTES_OF_A_MATCH, MATCHES_OF_A_CHECK, BoundedPatterns
 from tokamata.repair.byte_patterns import BytePatterns, Meaning, Template
@@ -379,6 +380,7 @@ class TextCosts:
         return self.machine.engine, self.rewrites, self.doubts, list(self.firm.items())
 
 
+@checked_fields
 @dataclass(frozen=True)
 class EditCosts:
     """The costs of all edits: whole numbers from 0.

@@ -46,6 +46,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
@@ -120,7 +121,10 @@ def coupled_repairs(
     }
     for name, most in at_most.items():
         if name not in names:
-            raise ArgumentError("at_most", shown_argument(name), "the name of an edit of costs")
+            near = get_close_matches(name, names, 1) if isinstance(name, str) else []
+            meant = {"delete": "remove", "substitute": "replace", "add": "insert"}.get(str(name))
+            hint = f"did you mean {meant or near[0]}?" if meant or near else "such as insert, remove, replace"
+            raise ArgumentError("at_most", shown_argument(name), "the name of an edit of costs", hint)
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most < 1 << 31:
             raise ArgumentError("at_most", shown_argument(most), "a whole number from 0 to 2,147,483,647")
     if not at_most and alike is None:

@@ -207,7 +207,9 @@ class RepairStream(Generic[_T_co]):
         data = chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else bytes(chunk)
         with self._lock:
             if self._finished is not None:
-                raise ArgumentError("chunk", shown_argument(chunk), "none: the stream is finished")
+                expected = "left out: the stream is finished"
+                hint = "make another one with repair_stream()"
+                raise ArgumentError("chunk", shown_argument(chunk), expected, hint)
             if len(self._text) + len(data) > self._limits.memory_bytes:
                 raise LimitExceeded("memory_bytes", self._limits.memory_bytes, self._reading.pattern)
             if data:

@@ -22,6 +22,7 @@ from tokamata._core import Constraint as CoreConstraint
 from tokamata._core import Matcher as CoreMatcher
 from tokamata._core import TokenPlaces, TokenRepairSearch
 from tokamata.calls.arguments import checked_instance, checked_list, checked_whole
+from tokamata.calls.keywords import checked_fields
 from tokamata.errors import ArgumentError
 from tokamata.repair.costs import MOST_COST
 from tokamata.repair.searching import hundredths_of, within_deadline
@@ -52,6 +53,7 @@ def _type_of(text: bytes | None) -> int:
     return 4
 
 
+@checked_fields
 @dataclass(frozen=True)
 class TokenCosts:
     """The costs of edits of tokens: whole numbers from 0, for all tokens or by type of token.

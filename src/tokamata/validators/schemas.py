@@ -28,12 +28,18 @@ def pydantic(type_: Any) -> Validator:
     """
     try:
         from pydantic import PydanticUserError, TypeAdapter
+        from pydantic_core import SchemaError
     except ImportError as error:
         raise MissingExtraError("pydantic", "pydantic", "validating with pydantic") from error
     try:
         return _Pydantic(TypeAdapter(type_))
-    except PydanticUserError as error:
-        raise ArgumentError("type_", shown_argument(type_), "a type for pydantic", str(error)) from error
+    except (PydanticUserError, SchemaError) as error:
+        name = type(type_).__name__
+        is_object = hasattr(type(type_), "model_fields")
+        hint = f"pass the class {name}" if is_object else str(error).partition("\n")[0]
+        if isinstance(type_, dict):
+            hint = "validators.json_schema takes a schema"
+        raise ArgumentError("type_", shown_argument(type_), "a type for pydantic", hint) from error
 
 
 class _Pydantic(Validator):

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import tokamata._core as _core
-from tokamata.calls.arguments import checked_instance, clipped
+from tokamata.calls.arguments import advice_on_constraint, checked_instance, clipped
 from tokamata.calls.recipes import Remade
-from tokamata.errors import ParseError
+from tokamata.errors import ArgumentError, ParseError, shown_argument
 from tokamata.patterns.extensions import delimited_subsequence_of
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_cancel, checked_limits, core_limits
 from tokamata.values.forms import (
@@ -117,7 +117,7 @@ class Denotation(Remade, Generic[_T_co]):
     def __init__(
         self,
         expression: _core.Expression | None,
-        pattern: str,
+        pattern: str = "",
         *,
         is_pattern: bool = False,
         made_by: str = "",
@@ -140,6 +140,10 @@ class Denotation(Remade, Generic[_T_co]):
             is_spelled: control tokens may stand in its texts for their names; ``None``: if they may in those
                 of an operand.
         """
+        if expression is not None and not isinstance(expression, _core.Expression):  # called by a user
+            makers = "made by tokamata.regex, tokamata.type and the like"
+            hint = advice_on_constraint(expression)
+            raise ArgumentError("a Constraint", f"of {shown_argument(expression)}", makers, hint)
         self._made = expression
         self.pattern = pattern
         self._is_pattern = is_pattern

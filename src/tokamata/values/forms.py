@@ -58,6 +58,7 @@ __all__ = [
     "Concatenated",
     "Converted",
     "Form",
+    "Framed",
     "Json",
     "Option",
     "Pattern",

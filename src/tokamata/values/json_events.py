@@ -370,8 +370,11 @@ def _end_of_scalar(text: bytes | bytearray, start: int, at: int, length: int) ->
 def _scalar(text: bytes | bytearray) -> Any:
     try:
         return json.loads(text)
-    except ValueError:  # more digits than Python accepts for an int
-        return Decimal(bytes(text).decode("ascii"))
+    except ValueError:
+        data = bytes(text)
+        if _NUMBER.fullmatch(data):  # more digits than Python accepts for an int
+            return Decimal(data.decode("ascii"))
+        return None  # of a text that no JSON begins with
 
 
 def _open_value(text: bytes | bytearray, is_string: bool) -> tuple[bool, Any]:

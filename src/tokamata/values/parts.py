@@ -86,7 +86,8 @@ class Parts(tuple[Unpack[_Ts]]):
         try:
             return self.__dict__["_fields"][name]
         except KeyError:
-            raise AttributeError(f"no part was captured as {name!r}") from None
+            known = f"; there are {', '.join(self._fields)}" if self.__dict__.get("_fields") else ""
+            raise AttributeError(f"no part was captured as {name!r}{known}") from None
 
     def __dir__(self) -> list[str]:
         """The attributes, including the names of captured parts."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole
-from tokamata.errors import VocabularyError
+from tokamata.errors import VocabularyError, shown_argument
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
 from tokamata.vocabulary.gguf_metadata import MAGIC, read_head
@@ -94,7 +94,8 @@ def read_source(
             if is_whole and loader in (table_from_tokenizers, table_from_transformers):
                 return loader(source, where, True)
             return loader(source, where)
-    raise VocabularyError(f"{type(source).__name__} is no source of a vocabulary; pass {_KNOWN}")
+    shown = shown_argument(source) if isinstance(source, type) else type(source).__name__
+    raise VocabularyError(f"{shown} is no source of a vocabulary; pass {_KNOWN}")
 
 
 def _table_from_list(
@@ -166,7 +167,10 @@ def file_in_folder(folder: Path) -> Path:
 def _table_from_file(path: Path) -> TokenTable:
     where = str(path)
     if not path.exists():
-        raise VocabularyError(f"{where}: no such file or folder; pass {_KNOWN}")
+        is_file = path.suffix in (".json", ".model", ".tiktoken", ".gguf", ".txt")
+        is_name = not path.is_absolute() and not is_file and len(path.parts) <= 2
+        hint = "; a name on the Hub goes to transformers.AutoTokenizer.from_pretrained" if is_name else ""
+        raise VocabularyError(f"{where}: no such file or folder; pass {_KNOWN}{hint}")
     if not path.is_file():
         raise VocabularyError(f"{where}: not a regular file; pass {_KNOWN}")
     with path.open("rb") as file:
@@ -184,6 +188,10 @@ def _table_from_file(path: Path) -> TokenTable:
     # A SentencePiece model begins with its first piece: field 1 of a protocol buffer, with a length.
     if head.startswith(b"\n"):
         return table_from_model_file(data, where)
+    if head.startswith(b"version https://git-lfs"):
+        raise VocabularyError(f"{where}: this is a pointer of Git LFS, and not the file; run git lfs pull")
+    if not head:
+        raise VocabularyError(f"{where}: the file is empty; download it again")
     raise VocabularyError(f"{where}: not a tokenizer file (it begins with {head[:16]!r}); pass {_KNOWN}")
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tokamata.calls.arguments import checked_instance, checked_list
+from tokamata.calls.keywords import checked_call
 from tokamata.calls.recipes import Shared
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.resources.locks import kept_property
@@ -75,6 +76,7 @@ class Vocabulary:
         self._pipeline = table.pipeline
 
     @classmethod
+    @checked_call
     def load(
         cls,
         source: object,

@@ -56,6 +56,12 @@ SLIPS = [
     ({"inclusiveMinimum": 3}, "minimum"),
     ({"divisibleBy": 3}, "multipleOf"),
     ({"uniqeItems": True}, "uniqueItems"),
+    ({"regex": "a"}, "pattern"),
+    ({"min": 3}, "minimum"),
+    ({"choices": ["a"]}, "enum"),
+    ({"type": "string", "optional": True}, "required"),
+    ({"type": "object", "name": {"type": "string"}}, "properties"),
+    ({"name": "Paul", "age": 3}, "properties"),
     ({"format": "emial"}, "email"),
     ({"format": "datetime"}, "date-time"),
     ({"format": "dateTime"}, "date-time"),
@@ -126,7 +132,8 @@ QUIET_UNLESS_REFUSED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("schema", [*QUIET, *QUIET_UNLESS_REFUSED], ids=lambda value: str(value)[:40])
 def test_what_is_none(schema: dict[str, Any]) -> None:
-    assert slips(schema) == []
+    """A whole schema of such names alone is another matter: it accepts every value."""
+    assert slips({"description": "all", **schema}) == []
 
 
 @pytest.mark.parametrize("schema", QUIET[:6], ids=lambda value: str(value)[:40])
@@ -298,3 +305,39 @@ def test_one_letter_is_enough_for_every_keyword() -> None:
             for wrong in {swapped, doubled, dropped} - {keyword}:
                 nears = [slip.near for slip in slips({wrong: value})]
                 assert nears == [keyword] or (wrong in examples and not nears), wrong
+
+
+@pytest.mark.parametrize(
+    ("schema", "advice"),
+    [
+        ({"name": "Paul", "age": 3}, 'write {"type": "object", "properties": {…}}'),
+        ({"name": str, "age": int}, "tokamata.type"),
+        ({"name": "painter", "strict": True, "schema": {"type": "string"}}, 'pass its "schema"'),
+        ({"name": "weather", "parameters": {"type": "object"}}, "tokamata.tool_calls takes a tool"),
+    ],
+)
+def test_a_schema_without_any_keyword(schema: dict[str, Any], advice: str) -> None:
+    """An example, or what holds a schema: it would accept every value."""
+    [slip] = slips(schema)
+    assert "'name' is no keyword, nor is another name there" in str(slip)
+    assert advice in str(slip)
+    assert slips(schema, unknown="ignore") == []
+    assert tk.json_schema(schema, unknown="ignore").accepts("[1]")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"title": "Anything"},
+        {"x-note": 1},
+        {"name": "Paul", "type": "object"},
+        {"name": "Paul", "description": "all values"},
+        {"items": {"name": "Paul", "age": 3}},
+        {"type": "object", "properties": {}, "name": {"type": "string"}},
+        {"type": "object", "name": {"a": {"type": "string"}}},
+        {"type": "string", "optional": {}},
+    ],
+)
+def test_names_that_are_left_alone(schema: dict[str, Any]) -> None:
+    assert slips(schema) == []

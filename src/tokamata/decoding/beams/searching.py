@@ -57,7 +57,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from tokamata.calls.arguments import checked_whole
-from tokamata.calls.keywords import refuses_unknown
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.given import Given, Untyped, ValueT, constraint_or_compiled
 from tokamata.decoding.beams.backoff import Backoff
 from tokamata.decoding.beams.beginnings import Beginning, spelled
@@ -144,7 +144,7 @@ def beam_search(
     policy: Policy | None,
     **settings: Unpack[_Settings],
 ) -> Beams[Any] | Abstention: ...
-@refuses_unknown
+@checked_call
 def beam_search(
     model: Any,
     tokenizer: Any,

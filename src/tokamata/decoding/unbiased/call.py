@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from tokamata.calls.arguments import checked_choice, checked_number, checked_whole
-from tokamata.calls.keywords import refuses_unknown
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.given import Given, Untyped, ValueT, constraint_or_compiled
 from tokamata.decoding.logarithms import effective_size, log_mean
 from tokamata.decoding.prompts import Prompt, check_single
@@ -99,7 +99,7 @@ def sample(
     cancel: CancelToken | None = None,
     placeholders: Sequence[str] = (),
 ) -> Samples[Any]: ...
-@refuses_unknown
+@checked_call
 def sample(
     model: Any,
     tokenizer: Any,

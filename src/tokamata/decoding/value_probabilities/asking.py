@@ -24,7 +24,7 @@ from tokamata.calls.arguments import (
     checked_whole,
     clipped,
 )
-from tokamata.calls.keywords import refuses_unknown
+from tokamata.calls.keywords import checked_call
 from tokamata.constraints.given import Given, Untyped, ValueT, constraint_and_limits, constraint_or_compiled
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
@@ -89,7 +89,7 @@ def probabilities(
     placeholders: Sequence[str] = (),
     cancel: CancelToken | None = None,
 ) -> ValueProbabilities[Any]: ...
-@refuses_unknown
+@checked_call
 def probabilities(
     model: Any,
     tokenizer: Any,

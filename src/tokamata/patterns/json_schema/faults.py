@@ -20,6 +20,7 @@ class Fault(Exception):
         super().__init__()
         self.schema = schema
         self.keyword = keyword
+        self.value = value
         self.found = found or shown(value)
         self.expected = expected
 

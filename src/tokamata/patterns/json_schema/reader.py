@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
+from tokamata.patterns.json_schema.advice import advice_on_no_schema, advice_on_value
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
@@ -319,8 +320,10 @@ class Reader:
 
     def _refuse_fault(self, fault: Fault) -> NoReturn:
         cause = fault.__cause__
-        raise SchemaError(self.pointer(fault.schema), fault.keyword, fault.found, fault.expected) from cause
+        expected = fault.expected + advice_on_value(fault.keyword, fault.value)
+        raise SchemaError(self.pointer(fault.schema), fault.keyword, fault.found, expected) from cause
 
     def _refuse_value(self, fault: NotASchema) -> NoReturn:
         pointer, found = self.places.pointer_to_value(fault.value, self.references.scopes)
-        raise SchemaError(pointer, "", found, "a schema: an object, true or false") from None
+        expected = "a schema: an object, true or false" + advice_on_no_schema(fault.value, pointer)
+        raise SchemaError(pointer, "", found, expected) from None

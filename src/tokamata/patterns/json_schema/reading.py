@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, get_origin
@@ -10,7 +11,7 @@ from tokamata.calls.arguments import checked_choice, checked_flag
 from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.report import ReadSchema
-from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of
+from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of, slip_of_root
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 from tokamata.patterns.json_schema.text import parse_schema
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
@@ -67,12 +68,8 @@ def read_schema(
     if isinstance(schema, (str, bytes, bytearray)):
         schema = parse_schema(schema, depth)
     elif not isinstance(schema, (dict, bool)):
-        is_type = isinstance(schema, type) or get_origin(schema) is not None
-        name = schema.__name__ if isinstance(schema, type) else "…"
-        hint = f"use tokamata.type({name}) for a Python type" if is_type else ""
-        if isinstance(schema, PurePath):
-            hint = "pass its .read_text()"
-        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text", hint)
+        expected = "a dict, a bool, or its JSON text"
+        raise ArgumentError("a schema", shown_argument(schema), expected, _advice_on_source(schema))
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch)
@@ -85,7 +82,7 @@ def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Read
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     root = reader.whole()
-    slips = _slips(reader, unknown == "error") if reader.noted and unknown != "ignore" else []
+    slips = _slips(reader, unknown == "error", schema) if reader.noted and unknown != "ignore" else []
     if reader.negated and reader.depends_on_sign:
         if reader.strict:
             Reader(schema, RecordingTable(), options, polar=True).whole()  # finds what may not be negated
@@ -95,7 +92,23 @@ def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Read
     return ReadSchema(root, reader, slips)
 
 
-def _slips(reader: Reader, refuses: bool) -> list[SchemaWarning]:
+def _advice_on_source(value: Any) -> str:
+    """How to give what is no schema, or ``""``."""
+    if isinstance(value, type) or get_origin(value) is not None:
+        name = value.__name__ if isinstance(value, type) else "…"
+        return f"use tokamata.type({name}) for a Python type"
+    if hasattr(type(value), "model_fields") or is_dataclass(value):
+        return f"use tokamata.type({type(value).__name__}), with the class and not an object of it"
+    if isinstance(value, PurePath):
+        return "pass its .read_text()"
+    if hasattr(value, "read"):
+        return "pass its .read()"
+    if callable(value):
+        return "call it, and pass the schema that it returns"
+    return "a schema for lists is {'type': 'array', 'items': …}" if isinstance(value, list) else ""
+
+
+def _slips(reader: Reader, refuses: bool, root: Any) -> list[SchemaWarning]:
     """The slips among what the reader noted, each once.
 
     Raises:
@@ -112,6 +125,10 @@ def _slips(reader: Reader, refuses: bool) -> list[SchemaWarning]:
         key = noted.keyword, slip.reason
         first = found.get(key, (noted, slip, 0))
         found[key] = (*first[:2], first[2] + 1)
+    whole = slip_of_root(root) if not found else None
+    if whole is not None:
+        noted = Noted(root, next(iter(root)), reader.noted[0].dialect)
+        found = {("", ""): (noted, whole, 1)}
     return [
         SchemaWarning(reader.pointer(noted.schema), noted.keyword, slip.near, slip.reason, count)
         for noted, slip, count in found.values()

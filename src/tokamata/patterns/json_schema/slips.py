@@ -38,7 +38,7 @@ from tokamata.patterns.json_schema.drafts import DRAFTS
 from tokamata.patterns.json_schema.formats import FORMATS
 from tokamata.patterns.json_schema.text import shown
 
-__all__ = ["ANNOTATIONS", "Noted", "Slip", "slip_of"]
+__all__ = ["ANNOTATIONS", "Noted", "Slip", "slip_of", "slip_of_root"]
 
 _TYPES = ("null", "boolean", "object", "array", "number", "string", "integer")
 _LONG_NAME = 8  # letters, from which on two edits are still a slip
@@ -57,6 +57,7 @@ enumDeprecationMessages defaultSnippets doNotSuggest suggestSortText allowCommen
 tsType javaType existingJavaType options ui:order ui:widget
 """
 ANNOTATIONS = frozenset(_QUIET_KEYWORDS.split())
+_KNOWN = ANNOTATIONS | {"id", "nullable"}
 # Formats with a meaning elsewhere: OpenAPI's registry, pydantic's types, ajv's and draft 3's names.
 _QUIET_FORMATS = """
 int8 int16 int32 int64 uint8 uint16 uint32 uint64 single-int double-int float double decimal decimal128
@@ -78,6 +79,11 @@ _OTHER_NAMES = {
     "extends": "allOf",
     "inclusiveMinimum": "minimum",
     "inclusiveMaximum": "maximum",
+    "regex": "pattern",
+    "min": "minimum",
+    "max": "maximum",
+    "choices": "enum",
+    "values": "enum",
 }
 _INSTEAD = {  # of keywords that a later draft gave up
     "dependencies": "dependentRequired and dependentSchemas",
@@ -156,10 +162,50 @@ def slip_of(noted: Noted, any_unknown: bool) -> Slip | None:
         return None  # left out by a metaschema of the schema's own
     if drafts:
         return _slip_of_draft(schema, keyword, dialect, drafts)
+    if schema.get("type") == "object" and "properties" not in schema and _is_typed(value):
+        return _slip(keyword, dialect, "properties", f'write "properties": {{"{keyword:.80}": …}}')
+    if keyword == "optional" and isinstance(value, bool):
+        advice = "a property is optional unless 'required' of its object names it"
+        return _slip(keyword, dialect, "required", advice)
     for near in _near(keyword):
         if _may_have(near, value):
             return _slip(keyword, dialect, near, f"did you mean {near!r}?")
     return _slip(keyword, dialect, "", "leave it out, or begin it with x-") if any_unknown else None
+
+
+def slip_of_root(schema: Any) -> Slip | None:
+    """Why a whole schema is a slip that has names, and no keyword: it accepts every value.
+
+    Only of the root: schemas within others may well have annotations of their own alone.
+    """
+    if not isinstance(schema, dict) or any(
+        not isinstance(name, str)
+        or _drafts_with(name)
+        or name in _KNOWN
+        or name[:1] in ("_", "$")
+        or name[:2] in ("x-", "X-")
+        for name in schema
+    ):
+        return None
+    if isinstance(schema.get("schema"), dict):
+        advice = 'pass its "schema"'
+    elif isinstance(schema.get("parameters"), dict):
+        advice = "tokamata.tool_calls takes a tool"
+    elif any(isinstance(value, type) for value in schema.values()):
+        advice = "for types of Python, pass a class, such as a TypedDict, to tokamata.type"
+    else:
+        advice = 'write {"type": "object", "properties": {…}}'
+    name = next(iter(schema))
+    reason = f"{name!r:.80} is no keyword, nor is another name there, so every value is accepted; {advice}"
+    return Slip("properties", "not known", "a keyword", reason)
+
+
+def _is_known(name: Any) -> bool:
+    """Whether a name is a keyword, an annotation, or switched off by its first letter."""
+    is_text = isinstance(name, str)
+    return (
+        not is_text or name in _KNOWN or name.startswith(("_", "$", "x-", "X-")) or bool(_drafts_with(name))
+    )
 
 
 def _slip(keyword: str, dialect: Dialect, near: str, advice: str) -> Slip:
@@ -243,6 +289,10 @@ def _schema(value: Any) -> bool:
 
 def _schemas(value: Any) -> bool:
     return isinstance(value, list) and all(_schema(one) for one in value)
+
+
+def _is_typed(value: Any) -> bool:
+    return isinstance(value, dict) and _types(value.get("type"))
 
 
 def _names(value: Any) -> bool:

@@ -55,7 +55,7 @@ def parse_schema(text: str | bytes | bytearray, depth: int) -> Any:
         raise SchemaError(place, "", f"the key {shown(key)} twice", expected) from None
     except json.JSONDecodeError as error:
         found = f"no JSON at line {error.lineno}, column {error.colno} ({error.msg})"
-        raise SchemaError("", "", found, "a JSON document" + _advice_on_paths(text)) from None
+        raise SchemaError("", "", found, "a JSON document" + _advice_on_document(text)) from None
     except RecursionError:
         raise LimitExceeded("depth", depth) from None
     except InvalidOperation:
@@ -74,7 +74,9 @@ def read_json(text: str, parse_float: Callable[[str], Any] | None = None) -> Any
     try:
         return json.loads(text, parse_float=parse_float, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise ParseError(f"line {error.lineno}, column {error.colno}", f"no JSON: {error.msg}") from None
+        advice = "; repair(text) reads JSON within a fence" if "```" in text else ""
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ParseError(place, f"no JSON: {error.msg}{advice}") from None
     except RecursionError:
         raise ParseError("", "the value nests deeper than Python's stack") from None
     except ValueError as error:
@@ -174,11 +176,19 @@ def why_no_value(value: Any, depth: int) -> str:
     return ""
 
 
-def _advice_on_paths(text: str | bytes | bytearray) -> str:
-    """What to do if a text that is no JSON looks like the name of a file, or ``""``."""
+def _advice_on_document(text: str | bytes | bytearray) -> str:
+    """What to do about a text that is no JSON, as the end of a sentence; ``""`` if that is not known."""
+    start = bytes(text[:200], "utf-8", "replace") if isinstance(text, str) else bytes(text[:200])
+    start = start.strip()
+    if start.startswith((b"https://", b"http://")):
+        return "; nothing is fetched: pass the text at this address"
     if isinstance(text, str) and _PATH.fullmatch(text):
         return f"; {text!r:.80} looks like a path: pass Path(…).read_text()"
-    return ""
+    if start.startswith((b"{'", b"{ '")):
+        return "; it is written as Python writes a dict: pass the dict itself, or json.dumps of it"
+    if not start:
+        return ", not an empty text"
+    return "; check that the text is whole" if start.startswith(b"{") else ""
 
 
 class _DoubledKeyError(Exception):

@@ -75,7 +75,7 @@ def adapter_of(given: Any, place: str = "") -> Any:
         package = getattr(error.__cause__ or error, "name", None) or "that pydantic asks for"
         raise MissingExtraError(package, "", f"the type {given!r:.80}", _first_line(error)) from error
     except pydantic.errors.PydanticUserError as error:
-        raise UnsupportedTypeError(f"{given!r:.120}", place, _first_line(error)) from error
+        raise UnsupportedTypeError(f"{given!r:.120}", place, _reason_of(error)) from error
 
 
 def schema_of(adapter: Any, name: str, asserts_formats: bool) -> dict[str, Any]:
@@ -91,8 +91,18 @@ def schema_of(adapter: Any, name: str, asserts_formats: bool) -> dict[str, Any]:
         schema: dict[str, Any] = adapter.json_schema(schema_generator=generator)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         place = getattr(error, _PLACE, "")
-        raise UnsupportedTypeError(name, place, _first_line(error)) from error
+        raise UnsupportedTypeError(name, place, _reason_of(error)) from error
     return schema
+
+
+def _reason_of(error: Exception) -> str:
+    """What pydantic says, and what to do."""
+    code = getattr(error, "code", None)
+    if code in ("class-not-fully-defined", "undefined-annotation"):
+        return "an annotation names a class that is not defined; define it, and call model_rebuild()"
+    if str(error).startswith("Cannot generate a JsonSchema"):
+        return f"its values have no form in JSON ({_first_line(error)}); give the field another type"
+    return _first_line(error)
 
 
 def _first_line(error: Exception) -> str:

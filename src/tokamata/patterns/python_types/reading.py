@@ -262,6 +262,9 @@ class TypeReader:
     def _read_dataclass(self, cls: type, scope: Scope, record: shapes.Record) -> None:
         hints = hints_of(cls)
         fields: dict[str, dataclasses.Field[Any]] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+        untyped = [name for name, value in vars(cls).items() if name[:1] != "_" and not _is_method(value)]
+        if not fields and untyped:
+            self._fail(cls, f"it has no fields; give {untyped[0]!r} a type: {untyped[0]}: int = …")
         for name, one in fields.items():  # InitVars too, which dataclasses.fields leaves out
             hint = hints.get(name, one.type)
             _, forms, _ = unwrapped(hint)
@@ -309,10 +312,7 @@ class TypeReader:
     def _read_callable(self, given: Any) -> shapes.Shape:
         """The arguments of a function, by keyword."""
         if isinstance(given, type) or not callable(given) or typing.get_origin(given) is not None:
-            self._fail(
-                given,
-                "there is no form in which its values are written; see docs/types.md for those there are",
-            )
+            self._fail(given, _advice_on_class(given))
         function = given.func if isinstance(given, functools.partial) else given
         name = getattr(function, "__name__", type(function).__name__)
         try:
@@ -327,7 +327,8 @@ class TypeReader:
             for one in signature.parameters.values():
                 hint = hints.get(one.name, Any)
                 if one.kind in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL):
-                    self._fail(given, f"the argument {one.name!r} cannot be given by keyword")
+                    reason = f"the argument {one.name!r} cannot be given by keyword; name all arguments"
+                    self._fail(given, reason)
                 elif one.kind is one.VAR_KEYWORD:
                     record.extra = self._read(hint, {})
                 else:
@@ -371,11 +372,19 @@ class TypeReader:
         raise UnsupportedTypeError(shown(given), self._place(), f"{error}{advice}") from None
 
 
+def _is_method(value: Any) -> bool:
+    return callable(value) or isinstance(value, (property, classmethod, staticmethod))
+
+
 def _advice_on_value(given: Any) -> str | None:
     """What to pass in place of a value that is no type; ``None`` for what may be one."""
     kind = type(given)
     if isinstance(given, type) or given is None:
         return None
+    if given in (typing.Optional, typing.Union):
+        return f"it needs arguments: {given._name}[int]"
+    if isinstance(given, tuple):
+        return "it is a tuple; write A | B for one of several types, tuple[A, B] for a tuple"
     if isinstance(given, dict):
         return "it is a dict; tokamata.json_schema(…) reads a JSON Schema"
     if isinstance(given, list):
@@ -384,6 +393,15 @@ def _advice_on_value(given: Any) -> str | None:
     if is_value or kind.__hash__ is None or hasattr(kind, "model_fields"):
         return f"it is an object of the class {kind.__name__}; pass the class {kind.__name__}"
     return None
+
+
+def _advice_on_class(given: Any) -> str:
+    """Why the values of a type have no form, and what to do."""
+    if isinstance(given, type) and given.__bases__ == (object,) and inspect.get_annotations(given):
+        return "it has annotations, and is no dataclass; put @dataclasses.dataclass before the class"
+    if hasattr(given, "compile") and hasattr(given, "pattern") and not isinstance(given, type):
+        return "it is a constraint already; use it as it is"
+    return "its values have no form as text; docs/types.md lists the types that have one"
 
 
 class _Inside:

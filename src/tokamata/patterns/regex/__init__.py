@@ -62,6 +62,10 @@ def to_expression(
             advice = "a constraint is a set of texts, pass pattern.decode()"
         elif hasattr(pattern, "pattern"):
             advice = "pass its .pattern and its .flags"
+        elif isinstance(pattern, (list, tuple, set)):
+            advice = "join patterns by |; tokamata.choice takes several texts"
+        elif isinstance(pattern, dict):
+            advice = "tokamata.json_schema takes a schema"
         raise ArgumentError("pattern", shown_argument(pattern), "a str", advice)
     checked_instance("flags", flags, int, "flags of re, or 0")
     checked_choice("dialect", dialect, DIALECTS)

@@ -51,7 +51,9 @@ def bounds_of(pattern: str, position: int, low: str, comma: str, high: str) -> B
     minimum = int(low or 0)
     maximum = int(high) if high else None if comma else minimum
     if maximum is not None and maximum < minimum:
-        raise PatternSyntaxError(pattern, position, "min repeat greater than max repeat")
+        raise PatternSyntaxError(
+            pattern, position, "min repeat greater than max repeat", f"write {{{high},{low}}}"
+        )
     return minimum, maximum
 
 

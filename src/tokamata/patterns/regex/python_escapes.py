@@ -74,6 +74,17 @@ def _named_code_point(pattern: str, position: int, token: str) -> int:
         raise PatternSyntaxError(pattern, position, reason) from None
 
 
+_INSTEAD = {  # of what other languages have
+    "z": "the end of the text is \\Z",
+    "Q": "quote a text with re.escape",
+    "h": "write [ \\t] for blanks",
+    "R": "write \\r?\\n for a line break",
+    "K": "leave it out: the whole text is matched, and nothing is replaced",
+    "G": "leave it out: the whole text is matched",
+    "X": "write . for a code point",
+}
+
+
 def _bad_escape(pattern: str, position: int, token: str) -> NoReturn:
     letter = token[1]
     if letter in "xuU":
@@ -86,9 +97,7 @@ def _bad_escape(pattern: str, position: int, token: str) -> NoReturn:
         if pattern[after : after + 1] != "{":
             raise PatternSyntaxError(pattern, after, "missing {", f"write \\{letter}{{…}}")
         raise PatternSyntaxError(pattern, after + 1, "missing }, unterminated name")
-    hint = {"z": "the end of the text is \\Z", "Q": "quote a text with re.escape"}.get(
-        letter, f"write {letter} for the letter itself"
-    )
+    hint = _INSTEAD.get(letter, f"write {letter} for the letter itself")
     raise PatternSyntaxError(pattern, position, f"bad escape \\{letter}", hint)
 
 
@@ -101,7 +110,8 @@ def escaped_ranges(pattern: str, position: int, token: str, flags: int) -> Range
     try:
         return _property(token, flags & (IGNORE_CASE | ASCII))
     except UnknownPropertyError as error:
-        raise PatternSyntaxError(pattern, position, error.reason) from None
+        hint = "such as \\p{L} for letters, \\p{Lu} for capitals, \\p{Script=Greek}"
+        raise PatternSyntaxError(pattern, position, error.reason, hint) from None
 
 
 @lru_cache(maxsize=256)

@@ -284,7 +284,11 @@ def _no_start(file: LarkSource, name: str) -> GrammarError:
     rules = [one for one in file.defined if kind_of(one) == "rule"]
     reason = f"there is no rule {name!r} to start with"
     if not rules:
-        return file.error(0, reason, f"define it: {name}: …")
+        is_terminal = name.upper() in file.defined
+        hint = (
+            f"names of rules are in lower case: write {name}: …" if is_terminal else f"define it: {name}: …"
+        )
+        return file.error(0, reason, hint)
     return file.error(
         0, reason, f"the rules are: {', '.join(rules[:8])}; pass start='{rules[0]}', or rename it"
     )
