@@ -7,6 +7,8 @@ import json
 import pickle
 import random
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
@@ -116,6 +118,30 @@ def test_a_value_that_was_read_does_not_change() -> None:
     shown = [(end, repr(value)) for end, value in kept]
     growing.at(len(data))
     assert [(end, repr(value)) for end, value in kept] == shown
+
+
+def test_threads_read_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps look like plain data: a program may read an old one in a thread while another reads the next."""
+    active: list[int] = []
+    most = 0
+
+    class Slow(growing_values.JsonTracker):
+        def feed(self, *arguments: Any) -> None:
+            nonlocal most
+            active.append(1)
+            most = max(most, len(active))
+            time.sleep(0.01)
+            super().feed(*arguments)
+            active.pop()
+
+    monkeypatch.setattr(growing_values, "JsonTracker", Slow)
+    growing, data = GrowingValue(True, Painter), TEXTS[0].encode()
+    growing.add(data)
+    ends = [100, len(data), 50, 200]
+    with ThreadPoolExecutor(4) as threads:
+        values = list(threads.map(growing.at, ends))
+    assert values == [expected(Painter, data[:end]) for end in ends]
+    assert most == 1
 
 
 def test_only_what_is_final_is_there() -> None:

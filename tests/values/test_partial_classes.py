@@ -82,6 +82,7 @@ CASES: list[tuple[Any, Any]] = [
     (Deed, FIND),
     (Tree, {"a": {"b": {}}, "c": {}}),
     (Mixed, {"word": "a", "says": [SAY], "deeds": [FIND, SAY], "deed": SAY, "tree": {"a": {}}}),
+    (Mixed, {"word": "a", "deed": 7.0}),
     (Box[int], BOX),
     (Box[list[Say]], {"value": [SAY], "inner": {"value": [SAY, SAY]}}),
     (Boxes, {"numbers": BOX, "texts": {"value": "a", "inner": {"value": "b"}}}),

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
+from tokamata.resources.locks import Lock
 from tokamata.values.json_events import Event, JsonState, JsonTracker, decoded, open_literal
 from tokamata.values.partial_values import is_written_as_str, lenient, may_be, options_of, partial
 
@@ -43,6 +44,7 @@ class GrowingValue:
         self._given = given
         self._text = bytearray()
         self._end = 0  # up to where the tracker has read
+        self._lock = Lock()  # steps are handed to other threads, and share this
         self._begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -50,7 +52,8 @@ class GrowingValue:
 
     def add(self, data: bytes) -> None:
         """More of the text."""
-        self._text += data
+        with self._lock:
+            self._text += data
 
     def place(self, shown: int, events: Sequence[Event], start_of: Callable[[str], int | None]) -> int:
         """What :meth:`at` needs for the value now.
@@ -66,11 +69,12 @@ class GrowingValue:
         """The value of the first ``end`` bytes; ``None``: there is none yet."""
         if not self._is_json:
             return self._text[:end].decode("utf-8", "ignore")
-        if end < self._end:
-            self._begin()
-        self._tracker.feed(self._text, end, [])
-        self._end = end
-        return self._value(self._tracker.state)
+        with self._lock:
+            if end < self._end:
+                self._begin()
+            self._tracker.feed(self._text, end, [])
+            self._end = end
+            return self._value(self._tracker.state)
 
     def _begin(self) -> None:
         self._tracker = JsonTracker(0, None)

@@ -123,7 +123,9 @@ def _add(model: type[Any], made: dict[type[Any], Any]) -> Any:
     for field_name, field in model.model_fields.items():
         alias = field.validation_alias or field.alias
         given = Field(default=None, validation_alias=alias) if alias else Field(default=None)
-        fields[field_name] = _partial_type(field.annotation, made), given
+        # What a RootModel does not take must leave it to the others of a union.
+        typed = _inner_type if issubclass(model, RootModel) else _partial_type
+        fields[field_name] = typed(field.annotation, made), given
         aliases |= {alias} if isinstance(alias, str) and alias != field_name else set()
     if issubclass(model, RootModel):
         made[model] = create_model(name, __base__=RootModel, __module__=model.__module__, **fields)
