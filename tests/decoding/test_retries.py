@@ -95,9 +95,8 @@ def test_a_chat_gets_two_messages(chatting: Any) -> None:
 
 def test_the_last_refusal_raises(tokenizer: Any) -> None:
     model = Scripted(tokenizer, tries("11", "13", "15", "16"), "A: ")
-    with pytest.raises(
-        tk.RefusedError, match="(?s)the last of 3 tries.*or more retries to let the model"
-    ) as caught:
+    said = r"(?s)the last of 3 tries.*or more retries to let the model"
+    with pytest.raises(tk.RefusedError, match=said) as caught:
         tk.generate(model, tokenizer, "A: ", tk.regex("[0-9]{2}"), validators=[even], retries=2)
     assert [one.generation.text for one in caught.value.refusals] == ["11", "13", "15"]
     assert caught.value.generation.text == "15"
