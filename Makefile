@@ -132,6 +132,7 @@ lint: $(VENV)/test.stamp
 # The site of docs/, into build/site.  A link that leads nowhere fails it.
 site: $(VENV)/site.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	$(BIN)/python tools/check_site.py
 
 # Every figure of docs/figures.md, into benchmarks/results and docs/.
 RESULTS := benchmarks/results

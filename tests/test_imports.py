@@ -35,7 +35,7 @@ INNER_ROOMS = {
     "values": [
         *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "growing_values"),
-        "denotation",
+        *("growing_thoughts", "denotation"),
     ],
     "matching": [
         *("masks", "mask_reports", "process_rewards", "explanation", "thoughts"),

@@ -1,7 +1,7 @@
 """Extensions of griffe, which reads signatures and docstrings for the site.
 
-``:func:`generate``` becomes code; a function with the settings of another one shows them in its signature, as
-it does at run time (:mod:`tokamata.calls.keywords`).
+``:func:`generate``` becomes code, and the type of a result has no backquotes; a function with the settings of
+another one shows them in its signature, as it does at run time (:mod:`tokamata.calls.keywords`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from typing import Any
 import griffe
 
 DECORATOR = re.compile(r"takes_settings_of\((\w+)\)")
+RETURNED = re.compile(r"^(\s*Returns:\s+)``([^`]+)``:", re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`([^`]+)`")
 
 
-class PlainRoles(griffe.Extension):
-    """Rewrites roles of Sphinx in Markdown."""
+class PlainTexts(griffe.Extension):
+    """Rewrites roles of Sphinx in Markdown, and types of results without it."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Change one docstring."""
         if obj.docstring is not None:
-            obj.docstring.value = ROLE.sub(r"`\1`", obj.docstring.value)
+            text = RETURNED.sub(r"\1\2:", obj.docstring.value)
+            obj.docstring.value = ROLE.sub(r"`\1`", text)
 
 
 class Settings(griffe.Extension):

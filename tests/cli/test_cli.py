@@ -286,6 +286,16 @@ def test_an_empty_folder(tmp_path: Path) -> None:
     assert "has no tokenizer: no file tokenizer*" in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--model", "--vocabulary"])
+def test_a_gguf_file_is_no_model_of_transformers(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.GGUF"
+    file.write_bytes(b"GGUF\x03\0\0\0\xff\xff")
+    result = call("generate", "-r", "a", "-p", "x", option, file, columns=200)
+    assert result.exit_code == 2
+    assert "is a GGUF file" in result.stderr
+    assert "Vocabulary.load" in result.stderr
+
+
 def test_whether_a_text_matches_is_asked_of_the_engine() -> None:
     vocabulary = tk.Vocabulary.load([b"a", b"ab", b"b", b"\xc3", b"\xa9", None, None], stop=[6])
 

@@ -327,6 +327,16 @@ def test_json_lines() -> None:
         ]
 
 
+def test_the_numbers_say_of_how_many_texts_content_was_lost_and_invented() -> None:
+    point = '{"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}'
+    lines = 'Sure: {"x": 1}\n{"x": 2}\n{"x": 3,}\n{\n{"x":'
+    for option in ("--quiet", "--summary", "--json"):
+        result = call("--lines", "--schema", point, option, text=lines)
+        assert result.exit_code == 0
+        shown = "5 texts: 4 repaired (1 with content lost, 2 with content invented), 1 unchanged\n"
+        assert result.stderr == (shown if option == "--summary" else "")
+
+
 def test_lines_that_cannot_be_repaired_stay_as_they_are() -> None:
     result = call("--lines", "--regex", r"a\n?b", text="ab\na\n")
     assert result.exit_code == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import torch
@@ -95,8 +95,7 @@ def test_a_chat_gets_two_messages(chatting: Any) -> None:
 
 def test_the_last_refusal_raises(tokenizer: Any) -> None:
     model = Scripted(tokenizer, tries("11", "13", "15", "16"), "A: ")
-    said = r"(?s)the last of 3 tries.*or more retries to let the model"
-    with pytest.raises(tk.RefusedError, match=said) as caught:
+    with pytest.raises(tk.RefusedError, match=r"(?s)the last of 3 tries.*or more retries$") as caught:
         tk.generate(model, tokenizer, "A: ", tk.regex("[0-9]{2}"), validators=[even], retries=2)
     assert [one.generation.text for one in caught.value.refusals] == ["11", "13", "15"]
     assert caught.value.generation.text == "15"
@@ -195,3 +194,96 @@ def test_a_text_without_a_constraint(tokenizer: Any) -> None:
     model = Scripted(tokenizer, tries("abc", "ab"), "A: ")
     result = tk.generate(model, tokenizer, "A: ", None, validators=[is_short], retries=1)
     assert (result.text, len(result.refusals)) == ("ab", 1)
+
+
+class Counting(Scripted):
+    """Counts the control tokens of each prompt."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.counts: list[int] = []
+
+    def __call__(self, input_ids: torch.Tensor, *arguments: Any, **settings: Any) -> Any:
+        known = len(self.prompts)
+        logits = super().__call__(input_ids, *arguments, **settings)
+        if len(self.prompts) > known:
+            self.counts.append(int((input_ids == self.tokenizer.eos_token_id).sum()))
+        return logits
+
+
+@pytest.mark.parametrize("mine", ["Q A: ", "<eos>Q<eos> A: "])
+def test_what_is_refused_writes_no_control_tokens(tokenizer: Any, mine: str) -> None:
+    """Neither the refused text nor the reason; those of the caller's prompt stay."""
+
+    def judge(value: str) -> bool:
+        if "<eos>" in value:
+            raise ValueError("no <eos> please")
+        return True
+
+    model = Counting(tokenizer, tries("a<eos>b", "<eos>", "c"), "A: ")
+    result = tk.generate(model, tokenizer, mine, tk.regex("[a-z<>]+"), validators=[judge], retries=3)
+    assert result.text == "c"
+    assert [one.generation.text for one in result.refusals] == ["a<eos>b", "<eos>"]
+    assert model.counts == [mine.count("<eos>") * tried for tried in (1, 2, 3)]
+    assert model.prompts[2].count("no <eos> please") == 2
+
+
+@pytest.mark.parametrize("error", [KeyError("begin"), TypeError("no number"), ZeroDivisionError("by zero")])
+def test_a_class_refuses_by_any_error(tokenizer: Any, error: Exception) -> None:
+    """As a function among the validators does: it must not cost the other texts of a batch."""
+
+    class Odd(pydantic.BaseModel):
+        number: int
+
+        @pydantic.field_validator("number")
+        @classmethod
+        def is_odd(cls, number: int) -> int:
+            if number % 2 == 0:
+                raise error
+            return number
+
+    model = Scripted(tokenizer, tries('{"number": 2}', '{"number": 3}'), "A: ")
+    result = tk.generate(model, tokenizer, "A: ", Odd, retries=1)
+    assert result.parse() == Odd(number=3)
+    assert result.refusals[0].reason == f"{type(error).__name__}: {error}"
+
+
+def test_a_long_reason_is_cut(tokenizer: Any) -> None:
+    """Pydantic lists every error, and every try adds the reason to the prompt."""
+
+    def odd(number: int) -> int:
+        if number % 2 == 0:
+            raise ValueError("it is even")
+        return number
+
+    class Numbers(pydantic.BaseModel):
+        numbers: list[Annotated[int, pydantic.AfterValidator(odd)]]
+
+    model = Scripted(tokenizer, tries(f'{{"numbers": {[2] * 30}}}', '{"numbers": [3]}'), "A: ")
+    result = tk.generate(model, tokenizer, "A: ", Numbers, retries=1)
+    assert result.text == '{"numbers": [3]}'
+    assert result.refusals[0].reason.startswith("30 validation errors")
+    assert len(result.refusals[0].reason) == 2000
+
+
+def test_the_number_of_tries_is_bounded(tokenizer: Any) -> None:
+    number = tk.regex("[0-9]{2}")
+    model = Scripted(tokenizer, tries("12"), "A: ")
+    assert tk.generate(model, tokenizer, "A: ", number, retries=100).text == "12"
+    for retries in (-1, 101):
+        with pytest.raises(tk.ArgumentError, match="retries"):
+            tk.generate(model, tokenizer, "A: ", number, retries=retries)
+
+
+def test_a_reason_that_spells_a_control_token_beside_canonical_tokens(tokenizer: Any) -> None:
+    """The prompt of the next try is not canonical, which is no fault of the caller's."""
+
+    def judge(value: str) -> bool:
+        if value != "c":
+            raise ValueError("no <eos> please")
+        return True
+
+    model = Counting(tokenizer, tries("ab", "c"), "A: ")
+    settings: dict[str, Any] = {"validators": [judge], "retries": 1, "tokenization": "canonical"}
+    assert tk.generate(model, tokenizer, "Q A: ", tk.regex("[a-c]+"), heal=False, **settings).text == "c"
+    assert model.counts == [0, 0]

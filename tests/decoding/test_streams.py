@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import pickle
 import threading
 from typing import Any, Literal
@@ -93,6 +94,25 @@ def test_texts_that_control_tokens_split(tokenizer: Any) -> None:
         mine = [event for event in events if event.pointer == f"/{name}"]
         assert "".join(event.value for event in mine if event.is_delta) == mine[-1].value
         assert mine[-1].value == getattr(value, name)
+
+
+@pytest.mark.parametrize("end", [STOP, "<end_of_turn>"], ids=["control token", "its name"])
+def test_values_of_thoughts_that_a_control_token_ends(tokenizer: Any, end: Any) -> None:
+    """No byte of the text says where the answer begins."""
+    constraint = tk.think_first(Painter, end=end, most_characters=20)
+    for seed in range(4):
+        steps = tk.stream(Random(len(tokenizer), seed), tokenizer, "x", constraint, seed=seed)
+        written = list(steps)
+        assert steps.generation is not None
+        expected = steps.generation.parse()
+        value = written[-1].value
+        assert value.reasoning == expected.reasoning
+        assert Painter(**value.answer.model_dump()) == expected.answer
+        again = pickle.loads(pickle.dumps(written))
+        for step, same in zip(written, again, strict=True):
+            assert expected.reasoning.startswith(step.value.reasoning)
+            assert step.value.answer is None or expected.answer.name.startswith(step.value.answer.name or "")
+            assert same.value == step.value
 
 
 def test_a_text_without_values(tokenizer: Any) -> None:
@@ -190,6 +210,25 @@ def test_the_same_steps(tokenizer: Any) -> None:
     asyncio.run(main())
     assert len(set(model.threads)) == 1
     assert threading.get_ident() not in model.threads
+
+
+def test_steps_are_made_in_the_context_of_the_task(tokenizer: Any) -> None:
+    request: contextvars.ContextVar[str] = contextvars.ContextVar("request", default="none")
+    read = []
+
+    class Observed(Random):
+        def __call__(self, *arguments: Any, **settings: Any) -> Any:
+            read.append(request.get())
+            return super().__call__(*arguments, **settings)
+
+    async def main() -> None:
+        async with tk.astream(Observed(len(tokenizer), 5), tokenizer, "x", Painter, seed=5) as steps:
+            for name in ("one", "two"):
+                request.set(name)
+                await anext(steps)
+
+    asyncio.run(main())
+    assert read == ["one", "two"]
 
 
 def test_the_event_loop_goes_on_while_the_model_works(tokenizer: Any) -> None:

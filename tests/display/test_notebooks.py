@@ -89,6 +89,10 @@ def generation(text: str, pieces: list[tuple[bytes, float]], **more: Any) -> tk.
     )
 
 
+def abstention(partial: str, closing: str | None) -> tk.Abstention:
+    return tk.Abstention("deadline", f"no time for {partial}", 0, partial, [1], closing, [0], (), Timing())
+
+
 def broken(text: str) -> tk.Repair[Any]:
     return tk.json().repair(text)
 
@@ -96,6 +100,8 @@ def broken(text: str) -> tk.Repair[Any]:
 SHOWN: dict[str, Callable[[], Any]] = {
     "generation": lambda: generation(HOSTILE, [(HOSTILE.encode(), -1.0)]),
     "generation without tokens": lambda: generation(HOSTILE, []),
+    "abstention": lambda: abstention(HOSTILE, HOSTILE),
+    "abstention without a completion": lambda: abstention(HOSTILE, None),
     "repair": lambda: broken(f'["{HOSTILE}'.replace("\x1b", "")),
     "repair of nothing": lambda: broken("[]"),
     "explanation": lambda: tk.literal("a").compile(VOCABULARY).matcher().explain(ord("<")),
@@ -128,6 +134,14 @@ def test_what_is_shown_of_a_text() -> None:
     assert HOSTILE.replace("\x1b", "␛") in page_of(SHOWN["generation without tokens"]()).text
     assert page.titles == ["probability 0.3679"]
     assert "1 token · complete · log-probability -1.00" in page.text
+
+
+def test_an_abstention_says_what_was_missing() -> None:
+    page = page_of(abstention('{"a": ', "1}"))
+    assert page.text.startswith("no text: deadline · 1 token")
+    assert '{"a": 1}' in page.text
+    assert page.text.endswith('✗ no time for {"a": ')
+    assert page.titles == ["the shortest completion, which was not written"]
 
 
 def test_tokens_and_their_probabilities() -> None:

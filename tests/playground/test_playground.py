@@ -100,19 +100,22 @@ def test_what_only_vllm_has(server: Server, browser: str, tmp_path: Path, kind: 
     assert seen["text"] == "a"
 
 
-def test_tools(server: Server, browser: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("logprobs", [None, {"content": [token("<tool_call>", 1.0, {})]}])
+def test_tools(server: Server, browser: str, tmp_path: Path, logprobs: Any) -> None:
+    """vLLM sends the tokens of the text that it reads calls from; others send none."""
     parts = [{"index": 0, "function": {"name": "weather", "arguments": ""}}]
     parts += [{"index": 0, "function": {"arguments": piece}} for piece in ('{"city"', ': "Bern"}')]
     parts += [{"index": 1, "function": {"name": "clock", "arguments": "{}"}}]
     server.chunks = [
-        {"choices": [{"delta": {"tool_calls": [part]}, "finish_reason": None}]} for part in parts
+        {"choices": [{"delta": {"tool_calls": [part]}, "logprobs": logprobs, "finish_reason": None}]}
+        for part in parts
     ]
     server.chunks.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
     seen = look(server, browser, tmp_path, [["click", "input[value=tools]"], *RUN])
     assert server.requests[0][1]["tool_choice"] == "required"
     assert server.requests[0][1]["tools"][0]["function"]["name"] == "weather"
-    assert seen["calls"] == ["weather", "clock"]
-    assert seen["text"] == 'weather {"city": "Bern"}\nclock {}'
+    assert seen["calls"] == ['weather {"city": "Bern"}', "clock {}"]
+    assert seen["text"] == ("" if logprobs is None else "<tool_call>" * len(parts))
     assert (seen["status"].count("is JSON"), seen["state"]) == (2, "good")
 
 

@@ -45,6 +45,31 @@ def test_the_value_of_every_beginning(value: Any) -> None:
         assert tk.partial_value(text) == value
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'"\xff"',
+        b'"\0\0a"',
+        b'{"a": nulx}',
+        b'["\\x"]',
+        b'["\\u12G4"]',
+        b"[}",
+        b"}",
+        b"[--1]",
+        b"x",
+        b"[NaN]",
+    ],
+)
+def test_a_text_that_no_json_begins_with_is_no_error(data: bytes) -> None:
+    tk.partial_value(data)
+
+
+def test_more_digits_than_an_int_may_have() -> None:
+    digits = "1" * 5_000
+    for text in (f"[{digits}", f"[{digits},"):
+        assert str(tk.partial_value(text)[0]) == digits
+
+
 def test_examples_of_partial_values() -> None:
     for text, value in [
         ("", None),

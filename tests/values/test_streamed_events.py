@@ -130,6 +130,31 @@ def test_without_deltas_the_events_are_the_values_that_close(name: str) -> None:
     assert not any(event.is_delta for event in closed)
 
 
+@pytest.mark.parametrize("begin", [None, "<think>"])
+@pytest.mark.parametrize("name", [None, "turn"])
+def test_reasoning_and_answer_have_the_pointers_of_their_values(begin: str | None, name: str | None) -> None:
+    """Tags and line feeds have no events, whether the text begins with a tag or not."""
+    thought = tk.think_first(tk.think_first(tk.type(list[str])), begin=begin)
+    constraint = thought if name is None else tk.literal("-") + thought.captured(name)
+    text = ("" if name is None else "-") + (begin or "") + 'a</think>\nb</think>\n\n["c"]'
+    value = constraint.parse(text)
+    own = f"/{name}" if name else ""
+    closed = {
+        event.pointer.removeprefix(own): event.value
+        for event in events_of(constraint, [text.encode()])
+        if not event.is_delta and event.pointer.startswith(own)
+    }
+    whole = value.turn if name else value
+    assert closed.pop("") == (value if name is None else whole)
+    assert closed == {
+        "/reasoning": "a",
+        "/answer/reasoning": "b",
+        "/answer/answer/0": "c",
+        "/answer/answer": ["c"],
+        "/answer": whole.answer,
+    }
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_deltas_of_a_value_are_its_text(name: str) -> None:
     """Deltas come before the value, and nothing of the value is missing."""

@@ -146,6 +146,11 @@ def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
             except TokamataError as error:
                 Screen().show_error(error)
                 raise typer.Exit(2) from None
+            except BrokenPipeError:  # whoever reads the output has enough
+                raise
+            except OSError as error:  # such as a disk that is full
+                Screen().show_error(error)
+                raise typer.Exit(2) from None
 
     return run
 

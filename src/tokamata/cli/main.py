@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -11,6 +12,20 @@ def main() -> None:
     # Read by torch's thread library when it is loaded.  Threads that wait are to sleep: where other work
     # shares the processor, spinning makes a token take seconds (measured: 1.1 tokens/s instead of 5.5).
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    _write_any_text(sys.stdout)
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported; later it is the commands' matter
+        raise SystemExit(130) from None
+
+
+def _write_any_text(stream: object) -> None:
+    """Files and pipes get UTF-8, whatever the locale; a terminal gets what it can show."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+
+
+def _run() -> None:
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401

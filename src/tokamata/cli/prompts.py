@@ -24,12 +24,14 @@ def prompt_of(given: str | None, file: Path | None) -> str:
         file: the option ``--prompt-file``.
 
     Raises:
-        OptionError: both options were given, or none; or the file cannot be read, or is not UTF-8.
+        OptionError: both options were given, or none; or the file cannot be read; or the prompt is not UTF-8.
     """
     if (given is None) == (file is None):
         one = "--prompt or --prompt-file" + ("" if given is None else ", not both")
         raise OptionError(f"give {one}: the text that the model goes on from")
     if given is not None and given != _STANDARD_INPUT:
+        if any("\ud800" <= c <= "\udfff" for c in given):  # what Python makes of bytes that are no UTF-8
+            raise OptionError("the text of --prompt is not UTF-8")
         return given
     name = "the prompt of standard input" if file is None else f"--prompt-file {str(file)!r:.200}"
     try:

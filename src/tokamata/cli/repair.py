@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from tokamata.resources.limits import Limits
 __all__ = ["Destination", "Report", "run"]
 
 _UNCHANGED, _REPAIRED, _IMPOSSIBLE = "unchanged", "repaired", "not repaired"  # what came of a text
+_CONTENT = ("lost", "invented", "changed")  # attributes of a repair
 
 _BEYOND = "impossible within limits"
 
@@ -111,23 +113,26 @@ def run(
             except OptionError as error:  # of this file; the others are repaired all the same
                 work.fail(source.name, str(error))
     if not work.is_single and report.form != "json":
-        screen.show_line(_summary(work.outcomes))
+        screen.show_line(_summary(work.outcomes, work.content))
     if _IMPOSSIBLE in work.outcomes:
         return 2
     return 1 if to.check and _REPAIRED in work.outcomes else 0
 
 
-def _summary(outcomes: Sequence[str]) -> str:
-    """How many texts were repaired, in one line."""
+def _summary(outcomes: Sequence[str], content: Mapping[str, int]) -> str:
+    """How many texts were repaired, and with how many of them content went or came, in one line."""
     counts = ((what, outcomes.count(what)) for what in (_REPAIRED, _UNCHANGED, _IMPOSSIBLE))
     parts = [f"{count:,} {what}" for what, count in counts if count]
+    touched = ", ".join(f"{content[what]:,} with content {what}" for what in _CONTENT if content[what])
+    if touched:
+        parts[0] += f" ({touched})"
     return f"{len(outcomes):,} text{'s' * (len(outcomes) != 1)}: {', '.join(parts)}" if parts else "no texts"
 
 
 def _content_of(answer: Repair[Any]) -> str:
     """How many pieces of content a repair has lost, invented and changed; nothing where there are none."""
-    counts = (("lost", answer.lost), ("invented", answer.invented), ("changed", answer.changed))
-    return "".join(f", {len(pieces):,} {what}" for what, pieces in counts if pieces)
+    counts = ((what, len(getattr(answer, what))) for what in _CONTENT)
+    return "".join(f", {count:,} {what}" for what, count in counts if count)
 
 
 class _NotRepairedError(Exception):
@@ -141,6 +146,7 @@ class _Repairing:
         is_single: there is one text in all, which is reported even if nothing changes.  Of several, those
             that change or fail have a line each.
         outcomes: what came of each text so far.
+        content: of how many texts content was lost, invented, changed.
         has_changed: whether a text of the last source was repaired.
     """
 
@@ -163,6 +169,7 @@ class _Repairing:
         self._texts_end_in_breaks: bool | None = None  # not known yet
         self.is_single = len(sources) == 1 and not sources[0].has_lines
         self.outcomes: list[str] = []
+        self.content: Counter[str] = Counter()
         self.has_changed = False
         if not self.is_single:
             bar.grow(sum(source.path.stat().st_size for source in sources if source.path is not None))
@@ -278,6 +285,7 @@ class _Repairing:
         has_changed = answer.text.encode() != part.text
         self.outcomes.append(_REPAIRED if has_changed else _UNCHANGED)
         self.has_changed |= has_changed
+        self.content.update(what for what in _CONTENT if getattr(answer, what))
         margin = self._margin(answer) if self._report_on.margin else None
         form = self._report_on.form
         if form == "json":

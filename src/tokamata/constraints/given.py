@@ -11,7 +11,6 @@ means nothing by itself, and the error says how to write what was meant.
 from __future__ import annotations
 
 import builtins
-import types
 import typing
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -24,14 +23,13 @@ from tokamata.matching.matchers import CompiledConstraint
 from tokamata.resources.limits import Limits
 
 if TYPE_CHECKING:
-    from typing import _SpecialForm
-
     from typing_extensions import TypeVar
 
     _T = TypeVar("_T")
     ValueT = TypeVar("ValueT", default=Any)  # of what may be given as a schema
-    # Of these, type checkers do not know the values.
-    Untyped: TypeAlias = dict[str, Any] | types.UnionType | _SpecialForm
+    # A schema, ``int | None``, ``Literal["a"]``, ``Annotated[…]``.  Type checkers do not know their values.
+    # Before PEP 747 some have no narrower type for the last two.
+    Untyped: TypeAlias = object
 else:
     from typing import TypeVar
 

@@ -11,14 +11,14 @@ open, a typical answer has to fit, and not only the shortest one (:mod:`tokamata
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.calls.arguments import checked_instance, checked_text, checked_whole, clipped
 from tokamata.calls.keywords import checked_call
 from tokamata.constraints.constraint import Concatenation, Constraint
 from tokamata.constraints.extension_constraints import TokenConstraint, named_text, spelled_text
-from tokamata.constraints.given import ValueT, constraint_of
+from tokamata.constraints.given import Untyped, ValueT, constraint_of
 from tokamata.constraints.text_constraints import regex
 from tokamata.constraints.trigger_constraints import in_order
 from tokamata.errors import ArgumentError
@@ -27,7 +27,7 @@ from tokamata.patterns.free_text import free_text, without_phrases
 from tokamata.patterns.phrase_trie import PhraseTrie
 from tokamata.resources.limits import Watch
 from tokamata.values.denotation import Thought
-from tokamata.values.forms import Converted, Plain
+from tokamata.values.forms import Framed, Plain
 from tokamata.values.parts import Parts
 
 __all__ = ["think_first"]
@@ -43,22 +43,42 @@ class _Reasoned(Concatenation[str, _T]):
 
     def __init__(self, whole: Constraint[Any], thought: Thought) -> None:
         self._thought = thought
-        form = Converted(whole._form, _as_pair)
+        form = Framed(whole._form, _as_pair)
         super().__init__(
             whole._expression, whole.pattern, made_by="in order", operands=whole._operands, form=form
         )
 
 
-@checked_call
+@overload
 def think_first(
-    answer: Constraint[ValueT] | type[ValueT] | dict[str, Any],
+    answer: Constraint[ValueT] | type[ValueT],
     *,
     begin: str | Constraint[str] | None = None,
     end: str | Constraint[str] = "</think>",
     most_characters: int | None = None,
     most_tokens: int | None = None,
     answer_tokens: int | None = None,
-) -> Concatenation[str, ValueT]:
+) -> Concatenation[str, ValueT]: ...
+@overload
+def think_first(
+    answer: Untyped,
+    *,
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
+    most_characters: int | None = None,
+    most_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> Concatenation[str, Any]: ...
+@checked_call
+def think_first(
+    answer: Constraint[Any] | type | Untyped,
+    *,
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
+    most_characters: int | None = None,
+    most_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> Concatenation[str, Any]:
     """Reasoning until its end tag, then the answer.
 
     The value is a pair with the names ``reasoning``, a ``str`` without the tags, and ``answer``.  At most two
@@ -91,7 +111,7 @@ def think_first(
         ArgumentError: an argument has another type; a tag is empty; a bound is below 0, or one of tokens
             below 1.
     """
-    then: Constraint[ValueT] = constraint_of("answer", answer)
+    then: Constraint[Any] = constraint_of("answer", answer)
     if most_characters is not None:
         most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
     if most_tokens is not None:
@@ -115,7 +135,7 @@ def think_first(
     spelled = end if isinstance(end, str) else ""
     bounds = Thought(tuple(parts), spelled, most_tokens, answer_tokens, then._typical_text())
     parts += [regex("\n{0,2}"), then.captured("answer")]
-    made = _Reasoned[ValueT](in_order(parts, clipped(f"think_first({then!r})")), bounds)
+    made = _Reasoned[Any](in_order(parts, clipped(f"think_first({then!r})")), bounds)
     return made._made_by(
         think_first,
         then,

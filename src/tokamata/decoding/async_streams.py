@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from tokamata.calls.keywords import checked_call, takes_settings_of
@@ -109,7 +110,9 @@ class AsyncStream(AsyncIterator[Step], Generic[_T]):
         if self._closing is not None:
             raise StopAsyncIteration
         try:
-            step = await asyncio.get_running_loop().run_in_executor(self._thread, self._next)
+            # In the task's context, as asyncio.to_thread: validators and hooks of the model may read it.
+            run = copy_context().run
+            step = await asyncio.get_running_loop().run_in_executor(self._thread, run, self._next)
         except BaseException:  # also where the task is cancelled: then the thread ends after this step
             self._end()
             raise

@@ -46,7 +46,7 @@ from typing import Any
 
 from tokamata.errors import ArgumentError
 
-__all__ = ["ControlSpan", "Piece", "refused_piece", "spans_of_messages", "unused_number"]
+__all__ = ["ControlSpan", "Piece", "refused_piece", "spans_of_messages", "strings", "unused_number"]
 
 _Key = tuple[str | int, ...]
 _MOST_TRIED = 32  # strings whose marks are tried one by one: each takes a rendering
@@ -102,7 +102,7 @@ def spans_of_messages(
 
     Args:
         render: renders messages.
-        messages: the messages.
+        messages: the messages; or other parts of a chat, such as its tools, as ``render`` takes them.
         text: the text that they render to.
         spans: the control tokens in it, from left to right.
 
@@ -113,7 +113,7 @@ def spans_of_messages(
         ArgumentError: a message spells a control token, and the template reads it.
     """
     spellings = sorted({_folded(text[span.start : span.end].strip()) for span in spans})
-    pieces = [piece for key, string in _strings(messages, ()) for piece in _pieces(key, string, spellings)]
+    pieces = [piece for key, string in strings(messages, ()) for piece in _pieces(key, string, spellings)]
     whole = [piece for piece in pieces if piece.is_whole]
     wide: Set[_Key] = frozenset()
     found = _Marking(messages, text, pieces, wide).found(render) if pieces else []
@@ -153,7 +153,7 @@ def refused_piece(messages: Sequence[Any], piece: Piece, name: str, reason: str)
     )
 
 
-def _strings(value: Any, key: _Key) -> Iterator[tuple[_Key, str]]:
+def strings(value: Any, key: _Key) -> Iterator[tuple[_Key, str]]:
     """All strings of messages, keys of mappings included, with the keys that lead to them."""
     if isinstance(value, str):
         yield key, value
@@ -161,12 +161,12 @@ def _strings(value: Any, key: _Key) -> Iterator[tuple[_Key, str]]:
         for name, item in value.items():
             if isinstance(name, str):
                 yield (*key, name, _KEY), name
-            yield from _strings(item, (*key, name))
+            yield from strings(item, (*key, name))
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
-            yield from _strings(item, (*key, index))
+            yield from strings(item, (*key, index))
     elif (fields := _fields(value)) is not None:
-        yield from _strings(fields, key)
+        yield from strings(fields, key)
 
 
 def _changed(value: Any, key: _Key, change: Callable[[_Key, str], str]) -> Any:
@@ -257,7 +257,7 @@ class _Marking:
 
     def __init__(self, messages: Sequence[Any], text: str, pieces: Sequence[Piece], wide: Set[_Key]) -> None:
         self._messages, self._text, self._pieces, self._wide = messages, text, pieces, wide
-        self._stem = unused_number([text, *(string for _, string in _strings(messages, ()))])
+        self._stem = unused_number([text, *(string for _, string in strings(messages, ()))])
 
     def found(self, render: Callable[[list[Any]], str]) -> list[tuple[Piece, list[tuple[int, bool]]]] | None:
         """Where the marks of each piece are in the text: their positions, and whether they open it.

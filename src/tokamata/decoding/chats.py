@@ -29,19 +29,43 @@ of a text differently.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
+from tokamata.decoding.chat_origins import (
+    ControlSpan,
+    refused_piece,
+    spans_of_messages,
+    strings,
+    unused_number,
+)
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 from tokamata.resources.locks import kept_property
 
-__all__ = ["Chat", "ChatEncoder", "chat_ids"]
+__all__ = ["Chat", "ChatEncoder", "MixedText", "chat_ids"]
 
 Chat = Sequence[Mapping[str, Any]]
 
+
+class MixedText(str):
+    """A text with parts of others, which write no control tokens.
+
+    Attributes:
+        of_others: where these parts begin and end.
+    """
+
+    of_others: tuple[tuple[int, int], ...] = ()
+
+
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
+_OTHER_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "bot": "assistant",
+    "gpt": "assistant",
+    "model": "assistant",
+}
 _NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
 _NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
 _CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)  # of a template
@@ -87,54 +111,104 @@ class ChatEncoder:
         except Exception as error:  # templates are programs and may raise anything
             raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
         names = self._control_tokens
-        if self._tools is not None:
-            self._check_tools(text)
-        # The template writes the special tokens.
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        options = {} if backend is None else {"return_offsets_mapping": True}
-        encoding = tokenizer(text, add_special_tokens=False, **options)
-        ids = [int(token) for token in encoding["input_ids"]]
-        if backend is None:
-            spans = _spelled(names, text)
-        else:
-            spans = _spans(backend, names, text, ids, encoding["offset_mapping"])
+        ids, spans = self._read(text)  # the template writes the special tokens
         try:
+            if self._tools is not None:
+                self._check_tools(messages, text, spans)
             spelled = spans_of_messages(self._rendered, messages, text, spans)
         except RecursionError:
             expected = "a chat nested less deeply than Python's recursion limit"
             raise ArgumentError("prompt", "one nested more deeply", expected) from None
         if not spelled:
             return ids
-        of_messages = dict(spelled)
-        first, piece = spelled[0]
+        own = self._without(text, ids, spans, {span for span, _ in spelled})
+        if isinstance(own, str):
+            first, piece = spelled[0]
+            raise refused_piece(messages, piece, names[first.token], own)
+        return own
+
+    def text_ids(self, text: MixedText) -> list[int]:
+        """The token ids of a text, with the tokenizer's special tokens, that others have written parts of.
+
+        Raises:
+            ArgumentError: such a part spells a control token, which cannot be kept as ordinary text.
+        """
+        whole = [int(token) for token in self._tokenizer(str(text))["input_ids"]]
+        if not hasattr(self._tokenizer, "added_tokens_decoder"):
+            return whole  # nothing says what its control tokens are
+        ids, spans = self._read(text)
+        spelled = {one for one in spans if any(a < one.end and one.start < b for a, b in text.of_others)}
+        if not spelled:
+            return whole
+        own = self._without(text, ids, spans, spelled)
+        before = next((n for n in range(len(whole)) if whole[n : n + len(ids)] == ids), None)
+        if before is None or isinstance(own, str):
+            name = self._control_tokens[min(spelled, key=lambda span: span.start).token]
+            why = own if isinstance(own, str) else _NOT_TEXT
+            hint = "pass a chat without such texts, or call without retries"
+            found = f"one with a refused text, or its reason, that spells {name!r:.80}: {why}"
+            raise ArgumentError("prompt", found, "a text whose control tokens are the caller's", hint)
+        return whole[:before] + own + whole[before + len(ids) :]
+
+    def _read(self, text: str) -> tuple[list[int], list[ControlSpan]]:
+        """The ids of a text, without special tokens around it, and its control tokens."""
+        backend = getattr(self._tokenizer, "backend_tokenizer", None)
+        options = {} if backend is None else {"return_offsets_mapping": True}
+        encoding = self._tokenizer(str(text), add_special_tokens=False, **options)
+        ids = [int(token) for token in encoding["input_ids"]]
         if backend is None:
-            raise refused_piece(messages, piece, names[first.token], _NO_BACKEND)
-        renamed = _Renamed(backend, names, text)
+            return ids, _spelled(self._control_tokens, text)
+        return ids, _spans(backend, self._control_tokens, text, ids, encoding["offset_mapping"])
+
+    def _without(
+        self, text: str, ids: list[int], spans: list[ControlSpan], spelled: set[ControlSpan]
+    ) -> list[int] | str:
+        """The ids with some control tokens as ordinary text; where that cannot be, why."""
+        backend = getattr(self._tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return _NO_BACKEND
+        renamed = _Renamed(backend, self._control_tokens, text)
         everywhere = renamed.encoded(spans)
-        own = renamed.encoded([span for span in spans if span not in of_messages])
+        own = renamed.encoded([span for span in spans if span not in spelled])
         if everywhere is None or everywhere[0] != ids or own is None or own[1]:
-            raise refused_piece(messages, piece, names[first.token], _NOT_TEXT)
+            return _NOT_TEXT
         return own[0]
 
     def _rendered(self, messages: Sequence[Any]) -> str:
-        tools = {} if self._tools is None else {"tools": self._tools}
+        return self._rendered_with(messages, self._tools)
+
+    def _rendered_with(self, messages: Sequence[Any], tools: Sequence[Any] | None) -> str:
+        given = {} if tools is None else {"tools": tools}
         return str(
-            self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **tools)
+            self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **given)
         )
 
-    def _check_tools(self, text: str) -> None:
+    def _check_tools(self, messages: Chat, text: str, spans: Sequence[ControlSpan]) -> None:
         """Refuse tools that the model would not see, or whose descriptions write control tokens."""
-        for tool in self._tools or ():
+        tools = self._tools or []
+        shown = list(messages)
+        is_left_out = self._is_rendered_as(text, shown, None)
+        for tool in tools:
             name = tool["function"]["name"]
-            if name not in text:
+            if is_left_out or name not in text:
                 raise GenerationError(
                     f"the tokenizer's chat template leaves out the tool {name!r:.80}; describe it in a "
                     "message, or set a template that shows tools"
                 )
-        for name in self._control_tokens.values():
-            if name in json.dumps(self._tools, ensure_ascii=False):
-                expected = "descriptions without control tokens, which only the chat template writes"
-                raise ArgumentError("tools", f"one that spells {name!r:.80}", expected)
+        written = [string for _, string in strings(tools, ())]
+        spelled = [name for name in self._control_tokens.values() if any(name in one for one in written)]
+        if not spelled:  # but two strings may be one beside each other
+            parts = spans_of_messages(lambda some: self._rendered_with(shown, some), tools, text, spans)
+            spelled = [self._control_tokens[span.token] for span, _ in parts]
+        if spelled:
+            expected = "descriptions without control tokens, which only the chat template writes"
+            raise ArgumentError("tools", f"one that spells {spelled[0]!r:.80}", expected)
+
+    def _is_rendered_as(self, text: str, messages: Sequence[Any], tools: Sequence[Any] | None) -> bool:
+        try:
+            return self._rendered_with(messages, tools) == text
+        except Exception:  # templates are programs and may raise anything
+            return False
 
     @kept_property
     def _control_tokens(self) -> dict[int, str]:

@@ -391,7 +391,7 @@ def generate(
     """
     if on_text is not None and not callable(on_text):
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
-    retries = checked_whole("retries", retries, 0, _MOST_RETRIES)
+    retries = checked_whole("retries", retries, 0, _MOST_RETRIES + 1)
     prompts = several_prompts(prompt)
     if prompts is None and not retries:
         single: Any = prompt

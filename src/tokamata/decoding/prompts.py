@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokamata.calls.arguments import checked_list
-from tokamata.decoding.chats import Chat, ChatEncoder
+from tokamata.decoding.chats import Chat, ChatEncoder, MixedText
 from tokamata.errors import ArgumentError, GenerationError, about, shown_argument
 
 __all__ = ["Prompt", "check_single", "is_chat", "prompt_ids", "several_prompts"]
@@ -85,7 +85,10 @@ def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) ->
     if items is None:
         if not callable(tokenizer):
             raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
-        ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
+        if isinstance(prompt, MixedText):
+            ids = (chats or ChatEncoder(tokenizer)).text_ids(prompt)
+        else:
+            ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
     elif _is_chat(items):
         ids = (chats or ChatEncoder(tokenizer)).ids(items)
     elif _is_ids(items):

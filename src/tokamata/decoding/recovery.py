@@ -24,6 +24,7 @@ from tokamata.decoding.spelling import Spelling
 from tokamata.errors import (
     AlgebraError,
     BudgetError,
+    Cancelled,
     ContextError,
     EmptyConstraintError,
     LengthError,
@@ -36,7 +37,7 @@ from tokamata.errors import (
 from tokamata.matching.masks import allocate_mask, allowed_tokens
 from tokamata.matching.matchers import CompiledConstraint, Matcher
 from tokamata.resources.locks import kept_property
-from tokamata.validators.validator import Validator, first_refusal
+from tokamata.validators.validator import Validator, first_refusal, said_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,7 @@ __all__ = ["MOST_DETOURS", "Closing", "Recovery"]
 _T = TypeVar("_T")
 MOST_DETOURS = 8  # of a text, one after another without a token of the model between them
 _LEAST_SECONDS = 0.001  # for a closing at a deadline that is over
+_LONGEST_REASON = 2000  # characters; pydantic lists all errors, and the reason goes into a prompt
 _LATE_SECONDS = 0.1  # for a closing that was not found in time: a text that is late is better than none
 
 
@@ -339,8 +341,10 @@ class Recovery(Generic[_T]):
         if self.constraint is not None:
             try:
                 value = parse()
-            except ValueError as error:
-                return str(error)
+            except (Cancelled, LimitExceeded):
+                raise
+            except Exception as error:  # also of somebody else's function, as for validators
+                return said_by(error)[:_LONGEST_REASON]
         return first_refusal(self.validators, text, value)
 
     def _relaxed(self, matcher: Matcher, tokens: Sequence[int]) -> Matcher | None:

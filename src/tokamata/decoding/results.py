@@ -10,7 +10,7 @@ from tokamata.calls.arguments import no_attribute
 from tokamata.constraints.given import constraint_and_limits
 from tokamata.decoding.token_spans import token_spans
 from tokamata.decoding.wanted import Wanted
-from tokamata.display.html import Markup, lines, panel
+from tokamata.display.html import BAD, DIM, Markup, lines, panel, span
 from tokamata.errors import AlgebraError, GenerationError, NoValuesError
 from tokamata.matching.matchers import CompiledConstraint
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tokamata.repair.results import Repair
     from tokamata.resources.limits import CancelToken
     from tokamata.values.events import Event
-    from tokamata.values.growing_values import GrowingValue
+    from tokamata.values.growing_thoughts import Growing
 
 __all__ = [
     "REASONS",
@@ -140,8 +140,8 @@ class Step:
     events: tuple[Event, ...] = ()
     legal_mass: float | None = None
     wanted: Wanted | None = None
-    # The value of the text, and how many bytes of it had been shown.
-    _text: tuple[GrowingValue, int] | None = field(default=None, repr=False, compare=False)
+    # The values of the text, and which of them was the last one.
+    _text: tuple[Growing, int] | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> Any:
@@ -150,15 +150,16 @@ class Step:
         Of a constraint on JSON, strings are there as far as they go, numbers once they have ended, objects
         and arrays with what is in them; ``None``: nothing is there yet.  Under a class of pydantic's
         ``BaseModel``, or a list of such ones, objects are instances of :func:`tokamata.partial` of it; what
-        is missing in them is ``None``.  Of other constraints, the text.
+        is missing in them is ``None``.  Under :func:`tokamata.think_first` it is a pair of the reasoning and
+        the answer, which is ``None`` until it begins.  Of other constraints, the text.
 
         It is made where it is read.  All steps together read each byte of the text once, if they are read in
         their order.  Steps share parts of their values: do not change them.
         """
         if self._text is None:
             return None
-        text, end = self._text
-        return text.at(end)
+        values, place = self._text
+        return values.at(place)
 
 
 @dataclass(frozen=True)
@@ -379,3 +380,14 @@ class Abstention:
     switches: tuple[Switch, ...]
     timing: Timing = field(repr=False)
     refusals: tuple[Refusal, ...] = field(default=(), repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text so far, what would complete it, and why it could not go on."""
+        count = len(self.tokens)
+        shown = [span(self.partial)]
+        if self.shortest_completion:
+            shown.append(
+                span(self.shortest_completion, DIM, "the shortest completion, which was not written")
+            )
+        title = f"no text: {self.code} · {count:,} token{'s' * (count != 1)}"
+        return panel(title, lines(shown), lines([span("✗ ", BAD), span(self.reason)]))

@@ -16,8 +16,9 @@ continues what the first one did::
 
     A stay:
 
-Each try adds to the prompt of the one before it.  A prompt of token ids is refused: nothing says how a text
-within it would be encoded.
+Each try adds to the prompt of the one before it.  The refused text and the reason are ordinary text, also
+where they spell control tokens: what a model has written must not end its turn.  A prompt of token ids is
+refused: nothing says how a text within it would be encoded.
 
 Source: the loop is that of instructor's ``max_retries``.
 """
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.chats import MixedText
 from tokamata.decoding.prompts import is_chat
 from tokamata.errors import ArgumentError
 
@@ -58,7 +60,11 @@ def prompt_after(first: Any, prompt: Any, refusal: Refusal) -> Any:
     """
     text, reason = refusal.generation.text, _REFUSED.format(refusal.reason)
     if isinstance(prompt, str):
-        return f"{prompt}{text}\n\n{reason}\n\n{first}"
+        told = f"{text}\n\n{reason}"
+        mixed = MixedText(f"{prompt}{told}\n\n{first}")
+        before = prompt.of_others if isinstance(prompt, MixedText) else ()
+        mixed.of_others = (*before, (len(prompt), len(prompt) + len(told)))
+        return mixed
     return [
         *prompt,
         {"role": "assistant", "content": text},

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from tokamata.decoding.contents import Contents
 from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.field_probabilities.recording import Record
 from tokamata.decoding.jump import certain_tokens
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from tokamata.decoding.recovery import Recovery
     from tokamata.decoding.sampling import Sampler
     from tokamata.matching.matchers import CompiledConstraint, Matcher
-    from tokamata.values.events import Event, EventReader
-    from tokamata.values.growing_values import GrowingValue
+    from tokamata.values.events import EventReader
+    from tokamata.values.growing_thoughts import Growing
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]
@@ -90,7 +91,7 @@ class Task(Generic[_T]):
     max_new_tokens: int
     jump: bool
     events: EventReader | None
-    value: GrowingValue
+    value: Growing
     stop: tuple[str, ...]
     recovery: Recovery[_T]
     records: bool = False
@@ -156,13 +157,13 @@ class Row(Generic[_T]):
         self._mask = allocate_mask(1, task.vocabulary.width)[0]
         self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._text = WrittenText(len(task.healed.encode()), task.stop, self._may_end)
+        self._contents = Contents(task.events, task.value, self._text)
         self._tokens: list[int] = []
         self._pieces: list[tuple[bytes, float]] = []
         self._borders: list[int] = []  # the ends of tokens, in bytes of the healed text and this one
         self._parts: list[_Part] = []
         self._detours = 0  # since the last token of the model
         self._held = ""  # text that no step has shown, although the text has ended
-        self._read_by_events = 0  # bytes
         self._meets_bans = False  # whether a mask has allowed banned tokens
         self._jumped = 0
         self.drafter = drafter
@@ -239,8 +240,8 @@ class Row(Generic[_T]):
             if isinstance(self.result, Generation) and self.result.stop_token is not None:
                 last = self.result.stop_token
             held, self._held = self._held, ""
-            source = self._task.value, self._text.shown
-            yield Step(last, b"", held, 0.0, events=self._shown_events(), _text=source)
+            events, value = self._contents.after(self._controlled)
+            yield Step(last, b"", held, 0.0, events=events, _text=value)
 
     def settle(self, refusals: tuple[Refusal, ...]) -> None:
         """End a text that was refused, and is not tried again; ``refusals``: of all tries, its own last.
@@ -530,12 +531,10 @@ class Row(Generic[_T]):
             self._finish("stop")
         elif self.tokens_left == 0 or is_whole:
             text += self._text.end()
-        events = self._shown_events()
-        if is_whole and self._text.stop_text is None and self._controlled is None:
-            events += () if self._task.events is None else tuple(self._task.events.end())
-        self._task.value.add(new)
-        source = self._task.value, self._text.shown
-        return Step(token, new, text, log_probability, jumped, events, _text=source)
+        self._contents.add(new)
+        is_end = is_whole and self._text.stop_text is None
+        events, value = self._contents.after(self._controlled, is_end=is_end)
+        return Step(token, new, text, log_probability, jumped, events, _text=value)
 
     def _may_end(self, data: bytes) -> bool:
         """Whether the text may end with these bytes, before a stop text."""
@@ -543,15 +542,6 @@ class Row(Generic[_T]):
         kept = bisect_right(self._borders, end)
         more, is_whole = len(self._borders) - kept, end in (0, *self._borders[:kept][-1:])
         return self._task.recovery.may_end(data, self.matcher, kept, more, is_whole=is_whole)
-
-    def _shown_events(self) -> tuple[Event, ...]:
-        """The events of what has been shown since the last call: what is held back may be a stop text."""
-        controlled = self._controlled
-        if controlled is not None:
-            return tuple(controlled._events_with_deltas())
-        begin, self._read_by_events = self._read_by_events, self._text.shown
-        reader = self._task.events
-        return () if reader is None else tuple(reader.feed(self._text.shown_since(begin)))
 
     @property
     def _controlled(self) -> Matcher | None:

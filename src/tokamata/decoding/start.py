@@ -22,12 +22,14 @@ from tokamata.calls.arguments import (
     checked_text,
     checked_whole,
 )
+from tokamata.calls.recipes import Call
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.given import constraint_and_limits, constraint_or_compiled
+from tokamata.constraints.reasoning import think_first
 from tokamata.constraints.text_constraints import literal, regex
 from tokamata.constraints.type_constraints import type as type_constraint
 from tokamata.decoding.bias import Bias
-from tokamata.decoding.chats import ChatEncoder
+from tokamata.decoding.chats import ChatEncoder, MixedText
 from tokamata.decoding.deadlines import Pace
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
@@ -56,6 +58,7 @@ from tokamata.resources.limits import Limits
 from tokamata.validators.validator import checked_validators
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading, is_json
+from tokamata.values.growing_thoughts import Growing, GrowingThought
 from tokamata.values.growing_values import GrowingValue
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
@@ -223,7 +226,7 @@ def tasks_of(
                     raise ArgumentError("tools", "a list", "None for a prompt that is no chat", hint)
                 ids = prompt_ids(tokenizer, prompt, chats)
             with about(_name_of(index, constraints)):
-                tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
+                tasks.append(compiler.task(ids, constraint, prompt))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with about(_name_of(index, constraints)):
@@ -245,13 +248,15 @@ class _Compiler:
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
-    def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
+    def task(self, prompt: list[int], given: _Given, of: Any) -> Task[Any]:
+        """The task of one prompt, with the ids of what the caller gave or a refusal has made of it."""
         try:
-            return self._task(prompt, given, is_chat, is_fresh=False)
+            return self._task(prompt, given, is_chat(of), is_fresh=False)
         except ContextError:
-            if self._options.on_noncanonical == "error":
+            # A control token that others have spelled is ordinary text, but no canonical one.
+            if self._options.on_noncanonical == "error" and not isinstance(of, MixedText):
                 raise
-            return self._task(prompt, given, is_chat, is_fresh=True)
+            return self._task(prompt, given, is_chat(of), is_fresh=True)
 
     def _task(self, prompt: list[int], given: _Given, is_chat: bool, *, is_fresh: bool) -> Task[Any]:
         """The task of one prompt; where it is fresh, the text does not continue the prompt.
@@ -430,12 +435,20 @@ def _event_reader(given: _Given) -> EventReader | None:
     return EventReader(constraint._form, Reading(constraint.pattern, limits, None, has_deltas=True))
 
 
-def _growing_value(given: _Given) -> GrowingValue:
-    """The value of a text that grows, as the type that the constraint was made of has it."""
+def _growing_value(given: _Given) -> Growing:
+    """The value of a text that grows."""
     if given is None:
         return GrowingValue(is_json=False)
     constraint, _ = constraint_and_limits(given)
-    call = getattr(constraint, "_kept_call", None)
+    call: Call | None = getattr(constraint, "_kept_call", None)
+    if call is not None and call.make is think_first:
+        return GrowingThought(_growing_answer(call.arguments[0]))
+    return _growing_answer(constraint)
+
+
+def _growing_answer(constraint: Constraint[Any]) -> GrowingValue:
+    """The same, as the type that the constraint was made of has it."""
+    call: Call | None = getattr(constraint, "_kept_call", None)
     given_type = call.arguments[0] if call is not None and call.make is type_constraint else None
     return GrowingValue(is_json(constraint._form), given_type)
 

@@ -48,11 +48,14 @@ class RefusedError(GenerationError):
     def _message(self) -> str:
         tries = len(self.refusals)
         last = f", the last of {tries} tries" if tries > 1 else ""
-        again = "more retries" if tries > 1 else "retries=2"
+        again = (
+            "more retries"
+            if tries > 1
+            else "retries=2 to let the model try again with the reason in the prompt"
+        )
         return (
-            f"a validator refuses the text {self.generation.text[:80]!r}{last}: {self.reason}; pass "
-            f"policy=tokamata.Policy() to repair it or to abstain, or {again} to let the model try again "
-            "with the reason in the prompt"
+            f"a validator refuses the text {self.generation.text[:80]!r}{last}: {self.reason}\n"
+            f"pass policy=tokamata.Policy() to repair it or to abstain, or {again}"
         )
 
 

@@ -78,6 +78,11 @@ def load_tokenizer(source: Path | str, progress: Progress = no_progress) -> Any:
         progress("loading the tokenizer", 0.0)
         if not Path(source).is_file():
             return _loaded(transformers.AutoTokenizer, source, "tokenizer")
+        if Path(source).suffix.lower() == ".gguf":
+            raise ModelError(
+                f"{source} is a GGUF file, which transformers does not run; pass a folder of a model, or "
+                "write a loop with llama-cpp-python, as tokamata.Vocabulary.load reads its tokens"
+            )
         try:
             return transformers.PreTrainedTokenizerFast(tokenizer_file=str(source))
         except Exception as error:  # tokenizers has one type of error for everything, `Exception`

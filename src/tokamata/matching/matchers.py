@@ -45,7 +45,7 @@ from tokamata.values.denotation import Denotation, Refusal, remade
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
-from tokamata.values.markers import Markers
+from tokamata.values.markers import MarkedText, Markers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -487,7 +487,7 @@ class Matcher(_core.Matcher):
     matcher from one thread at a time.
     """
 
-    __slots__ = ("_compiled", "_events")
+    __slots__ = ("_compiled", "_events", "_marked")
 
     def __init__(
         self,
@@ -510,6 +510,7 @@ class Matcher(_core.Matcher):
         self._compiled = compiled
         events = None if origin is None else origin._events
         self._events: TextEvents | None = None if events is None else events.fork()
+        self._marked: MarkedText | None = None
 
     @property
     def compiled(self) -> CompiledConstraint[Any]:
@@ -636,11 +637,16 @@ class Matcher(_core.Matcher):
         _, markers = self._compiled._reading()
         if markers is None:
             return self._events.moved(self.text, self.is_finished)
-        text = markers.text(self.text, self.tokens)
-        return [
-            event.shifted(len(markers.plain(text[: event.start])), len(markers.plain(text[: event.end])))
-            for event in self._events.moved(text, self.is_finished)
-        ]
+        if self._marked is None:
+            self._marked = MarkedText(markers)
+        text, plain = self._marked.moved(self.text, self.tokens), self._marked.plain_offset
+        moved = self._events.moved(text, self.is_finished)
+        return [event.shifted(plain(event.start), plain(event.end)) for event in moved]
+
+    def _start_of(self, name: str) -> int | None:
+        """Where a captured part of a sequence begins, in bytes, by the last call for events."""
+        start = None if self._events is None else self._events.start_of(name)
+        return start if start is None or self._marked is None else self._marked.plain_offset(start)
 
     def parse(self) -> Any:
         """The value of the text so far, which must be an accepted one.

@@ -9,7 +9,7 @@ from typing import Any
 from tokamata.calls.arguments import checked_list
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, shown_argument
 
-__all__ = ["Validator", "checked_validators", "first_refusal"]
+__all__ = ["Validator", "checked_validators", "first_refusal", "said_by"]
 
 _LONGEST_REASON = 500  # characters
 _EXPECTED = "a list of validators, or of functions of the value"
@@ -41,12 +41,17 @@ class _Function(Validator):
         except (Cancelled, LimitExceeded):
             raise
         except Exception as error:  # of somebody else's function: it must not cost the text, or a batch
-            named = isinstance(error, (ValueError, AssertionError)) and str(error)
-            return named or f"{type(error).__name__}: {error}".rstrip(": ")
+            return said_by(error)
         name = getattr(self._function, "__name__", "the validator")
         # Booleans of numpy and torch are no bool.
         is_boolean = isinstance(verdict, bool) or hasattr(verdict, "dtype")
         return f"{name} returned False" if is_boolean and not verdict else None
+
+
+def said_by(error: Exception) -> str:
+    """What an error says; others than those that judges raise on purpose are named."""
+    named = str(error) if isinstance(error, (ValueError, AssertionError)) else ""
+    return named or f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def checked_validators(validators: Iterable[Any]) -> tuple[Validator, ...]:

@@ -39,6 +39,7 @@ from tokamata.values.forms import (
     Captured,
     Converted,
     Form,
+    Framed,
     Json,
     Pattern,
     Plain,
@@ -81,6 +82,10 @@ class EventReader:
         self._tracker.feed(self._buffer, len(self._buffer), events)
         return events
 
+    def start_of(self, name: str) -> int | None:
+        """Where the captured part of a sequence begins; ``None``: another part began last."""
+        return _start_of(self._tracker, name)
+
     def end(self) -> list[Event]:
         """The events of values that the end of the text closes; nothing may be fed after it."""
         events: list[Event] = []
@@ -102,6 +107,10 @@ class TextEvents:
         copy = TextEvents.__new__(TextEvents)
         copy._text, copy._trackers, copy._is_ended = self._text, self._trackers.copy(), self._is_ended
         return copy
+
+    def start_of(self, name: str) -> int | None:
+        """Where the captured part of a sequence begins; ``None``: another part began last."""
+        return _start_of(self._trackers[-1][1], name)
 
     def moved(self, text: bytes, is_ended: bool) -> list[Event]:
         """The events of ``text`` after its common prefix with the text of the last call.
@@ -166,20 +175,34 @@ def _common(one: bytes, other: bytes) -> int:
     return low
 
 
-def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
-    """A tracker for a text of a form that begins at ``start``."""
+def _start_of(tracker: _Tracker, name: str) -> int | None:
+    while isinstance(tracker, (_ConvertedTracker, _FramedTracker)):
+        tracker = tracker._inner
+    return tracker.start_of(name) if isinstance(tracker, _SplitTracker) else None
+
+
+def _tracker(form: Form, reading: Reading, start: int, path: Path, is_frame: bool = False) -> _Tracker:
+    """A tracker for a text of a form that begins at ``start``.
+
+    Args:
+        is_frame: whether only captured parts have events (:class:`~.forms.Framed`).
+    """
     if isinstance(form, Captured):
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
     if isinstance(form, Called):
-        return _CalledTracker(form, _tracker(form.form, reading, start, path), start, path)
+        return _CalledTracker(form, _tracker(form.form, reading, start, path, is_frame=True), start, path)
+    if isinstance(form, Framed):
+        return _FramedTracker(form, _tracker(form.form, reading, start, path, is_frame=True), start, path)
+    if isinstance(form, Split):
+        return _SplitTracker(form, reading, start, path, is_frame)
+    if is_frame:
+        return _HiddenTracker(form, reading, start, path)
     if isinstance(form, Converted):
         return _ConvertedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Json):
         return JsonTracker(start, path, has_deltas=reading.has_deltas)
     if isinstance(form, Tagged):
         return TaggedTracker(form, reading, start, path)
-    if isinstance(form, Split):
-        return _SplitTracker(form, reading, start, path)
     if reading.has_deltas and isinstance(form, (Plain, Pattern)):
         return _TextTracker(form, reading, start, path)
     return _WholeTracker(form, reading, start, path)
@@ -228,16 +251,37 @@ class _ConvertedTracker:
         return Value(converted, {})
 
 
-class _CalledTracker:
-    """A call of a tool: its name comes first, and what is written around the arguments has no events."""
+class _FramedTracker:
+    """Captured parts in a frame: the events of these parts, and that of the whole."""
 
-    __slots__ = ("_form", "_inner", "_is_named", "_path", "_start")
+    __slots__ = ("_form", "_inner", "_path", "_start")
 
-    def __init__(self, form: Called, inner: _Tracker, start: int, path: Path) -> None:
+    def __init__(self, form: Framed, inner: _Tracker, start: int, path: Path) -> None:
         self._form = form
         self._inner = inner
         self._start = start
         self._path = path
+
+    def fork(self) -> _FramedTracker:
+        return _FramedTracker(self._form, self._inner.fork(), self._start, self._path)
+
+    def feed(self, text: _Text, until: int, events: list[Event]) -> None:
+        self._inner.feed(text, until, events)
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        whole = self._form.convert(self._inner.end(text, end, events).value)
+        events.append(Event(self._path, whole, self._start, end))
+        return Value(whole, {})
+
+
+class _CalledTracker(_FramedTracker):
+    """A call of a tool: its name comes first."""
+
+    __slots__ = ("_is_named",)
+    _form: Called
+
+    def __init__(self, form: Called, inner: _Tracker, start: int, path: Path) -> None:
+        super().__init__(form, inner, start, path)
         self._is_named = False
 
     def fork(self) -> _CalledTracker:
@@ -249,27 +293,11 @@ class _CalledTracker:
         if not self._is_named:
             events.append(Event((self._path, "name"), self._form.name, self._start, self._start))
             self._is_named = True
-        found: list[Event] = []
-        self._inner.feed(text, until, found)
-        events += self._without_frame(found)
+        super().feed(text, until, events)
 
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         self.feed(text, end, events)
-        found: list[Event] = []
-        call = self._form.convert(self._inner.end(text, end, found).value)
-        events += self._without_frame(found[:-1])  # the last is the call before it is converted
-        events.append(Event(self._path, call, self._start, end))
-        return Value(call, {})
-
-    def _without_frame(self, found: list[Event]) -> list[Event]:
-        """The events of captured parts: others have numbers in place of names."""
-        return [one for one in found if self._key(one._path) is not None]
-
-    def _key(self, path: Path) -> str | None:
-        """The name of the part of the call that a path leads into."""
-        while path is not None and path[0] is not self._path:
-            path = path[0]
-        return path[1] if path is not None and isinstance(path[1], str) else None
+        return super().end(text, end, events)
 
 
 class _WholeTracker:
@@ -293,6 +321,15 @@ class _WholeTracker:
         value = self._form.read(bytes(text[self._start : end]), self._reading)
         events.append(Event(self._path, value.value, self._start, end))
         return value
+
+
+class _HiddenTracker(_WholeTracker):
+    """A part of a frame: it has a value, and no event."""
+
+    __slots__ = ()
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        return super().end(text, end, [])
 
 
 class _TextTracker:
@@ -339,25 +376,29 @@ class _SplitTracker:
         _split: finds the borders.
         _fed: the position up to which it has read.
         _certain: the number of borders that are certain.
-        _part, _inner: the open part and its tracker; ``_inner`` is ``None`` between parts.
-        _pieces, _count: the pieces that have closed, and their number.
+        _part, _opened, _inner: the part that began last, where it begins, and its tracker, which is ``None``
+            when it has closed.
+        _pieces, _count, _closed: the pieces that have closed, their number, and the tracker of the last one.
     """
 
     __slots__ = (
-        "_certain", "_count", "_fed", "_form", "_inner", "_part", "_path", "_pieces", "_reading", "_split",
-        "_start",
+        "_certain", "_closed", "_count", "_fed", "_form", "_inner", "_is_frame", "_opened", "_part", "_path",
+        "_pieces", "_reading", "_split", "_start",
     )  # fmt: skip
 
-    def __init__(self, form: Split, reading: Reading, start: int, path: Path) -> None:
+    def __init__(self, form: Split, reading: Reading, start: int, path: Path, is_frame: bool) -> None:
         self._form = form
         self._reading = reading
         self._start = start
         self._path = path
+        self._is_frame = is_frame
         self._split: _core.Split = reading.splitter(form).begin()
         self._fed = start
         self._certain = 0
         self._part = 0
+        self._opened = start
         self._inner: _Tracker | None = None
+        self._closed: _Tracker | None = None
         self._pieces: _Pieces = None
         self._count = 0
 
@@ -368,6 +409,13 @@ class _SplitTracker:
         copy._split = self._split.fork()
         copy._inner = None if self._inner is None else self._inner.fork()
         return copy
+
+    def start_of(self, name: str) -> int | None:
+        """Where a captured part begins, if it began last."""
+        if self._form.is_transparent:
+            inner = self._inner or self._closed
+            return None if inner is None else _start_of(inner, name)
+        return self._opened if self._certain and self._form.key(self._part, self._count) == name else None
 
     def feed(self, text: _Text, until: int, events: list[Event]) -> None:
         self._split.feed(bytes(text[self._fed : until]))
@@ -386,7 +434,7 @@ class _SplitTracker:
             self._pieces, part, value = self._pieces
             pieces.append((part, value))
         whole = self._form.assemble(pieces[::-1])
-        if not self._form.is_transparent:
+        if not (self._form.is_transparent or self._is_frame):
             events.append(Event(self._path, whole.value, self._start, end))
         return whole
 
@@ -396,16 +444,18 @@ class _SplitTracker:
         for mark, position in borders:
             at = self._start + position
             if mark % 2 == 0:
-                self._part = mark // 2
-                self._inner = _tracker(self._form.parts[self._part], self._reading, at, self._part_path())
+                self._part, self._opened = mark // 2, at
+                part, is_frame = self._form.parts[self._part], self._is_frame
+                self._inner = _tracker(part, self._reading, at, self._part_path(), is_frame)
             else:
                 assert self._inner is not None, "a part ends that has begun"
                 self._pieces = self._pieces, self._part, self._inner.end(text, at, events)
-                self._inner = None
+                self._inner, self._closed = None, self._inner
                 self._count += 1
 
     def _part_path(self) -> Path:
         """The path that events have for the part that begins."""
-        if self._form.is_transparent:
+        key = self._form.key(self._part, self._count)
+        if self._form.is_transparent or (self._is_frame and isinstance(key, int)):
             return self._path
-        return self._path, self._form.key(self._part, self._count)
+        return self._path, key

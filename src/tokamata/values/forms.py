@@ -58,6 +58,7 @@ __all__ = [
     "Concatenated",
     "Converted",
     "Form",
+    "Framed",
     "Json",
     "Option",
     "Pattern",
@@ -275,7 +276,20 @@ class Converted(Form):
         return Converted(form, self.convert)
 
 
-class Called(Converted):
+class Framed(Converted):
+    """Captured parts and a frame around them: only these parts have events, as parts of the whole.
+
+    A sequence without a name belongs to the frame, and the captured parts in it belong to the whole.
+    """
+
+    __slots__ = ()
+
+    def around(self, form: Form) -> Framed:
+        """The same conversion of another form."""
+        return Framed(form, self.convert)
+
+
+class Called(Framed):
     """A call of a tool: its name has an event as soon as no other tool can be meant.
 
     Attributes:

@@ -19,12 +19,12 @@ number, a date or a ``Literal`` when it has ended; a ``str`` as far as it goes; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
-from tokamata.values.json_events import JsonState, JsonTracker, decoded, open_literal
-from tokamata.values.partial_values import lenient, may_be, options_of, partial
+from tokamata.values.json_events import Event, JsonState, JsonTracker, decoded, open_literal
+from tokamata.values.partial_values import is_written_as_str, lenient, may_be, options_of, partial
 
 __all__ = ["GrowingValue"]
 
@@ -51,6 +51,16 @@ class GrowingValue:
     def add(self, data: bytes) -> None:
         """More of the text."""
         self._text += data
+
+    def place(self, shown: int, events: Sequence[Event], start_of: Callable[[str], int | None]) -> int:
+        """What :meth:`at` needs for the value now.
+
+        Args:
+            shown: how many bytes of the text count.
+            events: those since the last call, with deltas.
+            start_of: where the captured part of a name begins, once that is certain.
+        """
+        return shown
 
     def at(self, end: int) -> Any:
         """The value of the first ``end`` bytes; ``None``: there is none yet."""
@@ -105,6 +115,8 @@ class GrowingValue:
     def _open_value(self, state: JsonState) -> tuple[bool, Any]:
         """Whether a scalar that is open has a value already, and the value."""
         plan, name = (self._levels[-1].plan, self._levels[-1].name) if self._levels else (_PLAIN, "")
+        if not self._levels and _whole_type(self._given) is not None:
+            return False, None  # of a RootModel, which is made at its end
         if state.is_in_scalar:
             has_value, value = open_literal(self._text[state.start])
             return has_value and plan is not None, value if plan is None else plan.typed(name, value)
@@ -238,7 +250,7 @@ class _Fields(_Plan):
     is_object = True
 
     def __init__(self, model: Any) -> None:
-        self._model = model
+        self._empty = model.model_construct()
         self._names: dict[str, str] = {}
         for name, field in model.model_fields.items():
             self._names[field.validation_alias or name] = name
@@ -268,7 +280,8 @@ class _Fields(_Plan):
 
     def made(self, members: Any) -> Any:
         fields = {self._names[name]: value for name, value in members.items() if name in self._names}
-        return self._model.model_construct(**fields)
+        # Not by model_construct: it reads names as aliases too, and has parameters of its own.
+        return self._empty.model_copy(update=fields)
 
 
 class _Choice(_Plan):
@@ -276,18 +289,48 @@ class _Choice(_Plan):
 
     is_object = True
 
-    def __init__(self, models: list[Any]) -> None:
-        self._models = models
+    def __init__(self, models: list[Any], root: Any = None) -> None:
+        self._models, self._root = models, root
+
+    def within_root(self, root: Any) -> _Choice:
+        """The same for a RootModel of one of the models."""
+        return _Choice(self._models, root)
 
     def chosen(self, members: dict[str, Any]) -> _Plan | None:
         """The plan of the only model that some members do not contradict; ``None``: there are more."""
         fitting = [one for one in self._models if may_be(one, members)]
-        return _plan_of_model(fitting[0]) if len(fitting) == 1 else None
+        plan = _plan_of_model(fitting[0]) if len(fitting) == 1 else None
+        return plan if plan is None or self._root is None else _Root(self._root, plan)
+
+
+class _Root(_Plan):
+    """An instance of the partial model of a RootModel."""
+
+    def __init__(self, model: Any, inner: _Plan) -> None:
+        self._model, self._inner = model, inner
+        self.is_object = inner.is_object
+
+    def typed(self, name: str | int, value: Any) -> Any:
+        return self._inner.typed(name, value)
+
+    def takes_str(self, name: str | int) -> bool:
+        return self._inner.takes_str(name)
+
+    def within(self, name: str | int) -> _Plan | None:
+        return self._inner.within(name)
+
+    def made(self, members: Any) -> Any:
+        return self._model.model_construct(self._inner.made(members))
 
 
 @lru_cache(maxsize=256)
 def _plan_of_model(model: Any) -> _Plan | None:
     """``None`` where a field is not the member of one name."""
+    if _is_root(model):
+        inner = _plan_of(model.model_fields["root"].annotation)
+        if isinstance(inner, _Choice):
+            return inner.within_root(model)
+        return None if inner is None else _Root(model, inner)
     aliases = [field.validation_alias for field in model.model_fields.values()]
     return _Fields(model) if all(one is None or isinstance(one, str) for one in aliases) else None
 
@@ -298,7 +341,8 @@ def _plan_of(given: Any) -> _Plan | None:
     if len(options) != 1:
         models = [one for one in options if _is_model(one)]
         others = [one for one in options if not _is_model(one)]
-        return _Choice(models) if models and all(map(_is_scalar, others)) else None
+        is_known = models and not any(map(_is_root, models)) and all(map(_is_scalar, others))
+        return _Choice(models) if is_known else None
     kind, arguments = get_origin(options[0]) or options[0], get_args(options[0])
     if kind is Any or (kind in (list, dict) and not arguments):
         return _PLAIN
@@ -317,7 +361,8 @@ def _is_scalar(given: Any) -> bool:
 
 def _takes_str(given: Any) -> bool:
     """Whether any ``str`` is a value of a type."""
-    return any(one in (str, Any) for one in options_of(given))
+    options = options_of(given)
+    return any(one in (str, Any) for one in options) and not any(map(is_written_as_str, options))
 
 
 def _is_model(given: Any) -> bool:
@@ -326,6 +371,12 @@ def _is_model(given: Any) -> bool:
     except ImportError:
         return False
     return isinstance(given, type) and issubclass(given, BaseModel)
+
+
+def _is_root(given: Any) -> bool:
+    from pydantic import RootModel
+
+    return _is_model(given) and issubclass(given, RootModel)
 
 
 def _whole_type(given: Any) -> Any:

@@ -384,5 +384,5 @@ def _open_value(text: bytes | bytearray, is_string: bool) -> tuple[bool, Any]:
         if data[:1] in _LITERALS:
             return True, _LITERALS[data[:1]]
         number = _NUMBER.match(data)
-        return (True, json.loads(number[0])) if number else (False, None)
+        return (True, _scalar(number[0])) if number else (False, None)
     return True, decoded(data, 1, len(data))[0]

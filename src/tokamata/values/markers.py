@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 import tokamata._core as _core
 from tokamata.values.control_names import ControlNames
 
-__all__ = ["Markers"]
+__all__ = ["MarkedText", "Markers"]
 
 _MARKER = re.compile(rb"\xff(\d+)\xff")
 
@@ -114,6 +115,13 @@ class Markers:
             return text
         return _MARKER.sub(lambda found: self._tokens[int(found[1])] or b"", text)
 
+    def lengths(self, text: bytes) -> list[tuple[int, int]]:
+        """For each marker in a text with markers, where it ends, and how much longer it is than its token."""
+        return [
+            (found.end(), len(found[0]) - len(self._tokens[int(found[1])] or b""))
+            for found in _MARKER.finditer(text)
+        ]
+
     def spelled_out(self, text: bytes) -> bytes:
         """The text with the names of control tokens in place of markers."""
         return _MARKER.sub(lambda found: self._name_of.get(int(found[1]), b""), text)
@@ -138,3 +146,31 @@ class Markers:
             return _core.empty()
         marks = _core.strings([str(token) for token in ids])
         return _core.concat([_core.literal(b"\xff"), marks, _core.literal(b"\xff")])
+
+
+class MarkedText:
+    """A text with markers that mostly grows: what was read is not read again."""
+
+    def __init__(self, markers: Markers) -> None:
+        self._markers = markers
+        self._plain, self._text = b"", b""
+        self._tokens: list[int] = []
+        self._ends: list[int] = []  # of markers, in the text
+        self._longer: list[int] = [0]  # up to each of them, by how many bytes the text is longer
+
+    def moved(self, plain: bytes, tokens: list[int]) -> bytes:
+        """The text with markers; arguments as in :meth:`Markers.text`."""
+        known, read = len(self._tokens), len(self._plain)
+        if not (read and plain.startswith(self._plain) and tokens[:known] == self._tokens):
+            self._text, self._ends, self._longer = b"", [], [0]
+            known = read = 0
+        more = self._markers.text(plain[read:], tokens[known:])
+        for end, longer in self._markers.lengths(more):
+            self._ends.append(len(self._text) + end)
+            self._longer.append(self._longer[-1] + longer)
+        self._plain, self._tokens, self._text = plain, tokens, self._text + more
+        return self._text
+
+    def plain_offset(self, offset: int) -> int:
+        """The place in the plain text of a place between two tokens."""
+        return offset - self._longer[bisect_right(self._ends, offset)]

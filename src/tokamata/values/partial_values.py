@@ -11,16 +11,21 @@ Cost.  Linear in the text, and a copy of the open containers.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
+from uuid import UUID
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.values.json_events import JsonTracker
 
-__all__ = ["PartialJson", "lenient", "may_be", "options_of", "partial", "partial_value"]
+__all__ = ["PartialJson", "is_written_as_str", "lenient", "may_be", "options_of", "partial", "partial_value"]
 
 
 def partial_value(text: str | bytes) -> Any:
@@ -32,7 +37,7 @@ def partial_value(text: str | bytes) -> Any:
     by their first letter, objects and arrays with what is in them.  A member without a value is left out.
 
     Args:
-        text: a beginning of a JSON text; one that no JSON begins with has no particular value.
+        text: a beginning of a JSON text.  One that no JSON begins with has no particular value, or none.
 
     Raises:
         ArgumentError: it is neither a str nor bytes.
@@ -40,7 +45,10 @@ def partial_value(text: str | bytes) -> Any:
     if not isinstance(text, (str, bytes, bytearray)):
         raise ArgumentError("text", shown_argument(text), "a str, or bytes")
     data = text.encode("utf-8", "replace") if isinstance(text, str) else bytes(text)
-    return PartialJson().value(data, b"")
+    try:
+        return PartialJson().value(data, b"")
+    except (ValueError, ArithmeticError):  # of a string or a number that is none
+        return None
 
 
 class PartialJson:
@@ -102,20 +110,27 @@ def _partial_model(model: type[Any]) -> type[Any]:
 
 
 def _add(model: type[Any], made: dict[type[Any], Any]) -> Any:
-    from pydantic import ConfigDict, Field, create_model
+    from pydantic import ConfigDict, Field, RootModel, create_model
 
     if model in made:
         return made[model]
-    name = f"Partial{model.__name__}"
+    name = "Partial" + re.sub(r"\W", "_", model.__name__)  # Box[int] has brackets
     while name in map(_name_of, made.values()):
         name += "_"
     made[model] = ForwardRef(name)
     fields: dict[str, Any] = {}
+    aliases = set()
     for field_name, field in model.model_fields.items():
         alias = field.validation_alias or field.alias
         given = Field(default=None, validation_alias=alias) if alias else Field(default=None)
         fields[field_name] = _partial_type(field.annotation, made), given
-    config = ConfigDict(populate_by_name=True, arbitrary_types_allowed=True)
+        aliases |= {alias} if isinstance(alias, str) and alias != field_name else set()
+    if issubclass(model, RootModel):
+        made[model] = create_model(name, __base__=RootModel, __module__=model.__module__, **fields)
+        return made[model]
+    # A name that is the alias of another field means that one.
+    by_name = aliases.isdisjoint(fields)
+    config = ConfigDict(populate_by_name=by_name, arbitrary_types_allowed=True)
     made[model] = create_model(name, __config__=config, __module__=model.__module__, **fields)
     return made[model]
 
@@ -134,6 +149,8 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
 
     if isinstance(given, type) and issubclass(given, BaseModel):
         return _add(given, made)
+    if isinstance(getattr(given, "type_ref", None), str):  # a generic model within itself, as pydantic has it
+        return _add_within_itself(given.type_ref, made)
     origin, arguments = get_origin(given), get_args(given)
     if origin is Annotated:
         return _inner_type(arguments[0], made)
@@ -146,9 +163,42 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
         union: Any = Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
-        models = [one for one in options_of(given) if isinstance(one, type) and issubclass(one, BaseModel)]
-        return union if len(models) < 2 else _chosen(union, models, made)
+        options = options_of(given)
+        models = [one for one in options if isinstance(one, type) and issubclass(one, BaseModel)]
+        if len(models) > 1:
+            return _chosen(union, models, made)
+        return _read_as_json(union) if not models and any(map(is_written_as_str, options)) else union
     return given
+
+
+def is_written_as_str(given: Any) -> bool:
+    """Whether values that are no ``str`` are strings in JSON, such as dates."""
+    return given in (bytes, date, datetime, time, timedelta, Decimal, UUID)
+
+
+def _read_as_json(union: Any) -> Any:
+    """A union of which pydantic chooses by other rules in JSON: there, ``date | str`` takes dates first."""
+    from pydantic import TypeAdapter, WrapValidator
+
+    adapter = TypeAdapter(union)
+
+    def read(value: Any, validate: Any) -> Any:
+        return adapter.validate_json(json.dumps(value)) if isinstance(value, str) else validate(value)
+
+    return Annotated[union, WrapValidator(read)]
+
+
+def _add_within_itself(reference: str, made: dict[type[Any], Any]) -> Any:
+    """The partial model of a reference to a generic model; any JSON where it is not clear which one it is.
+
+    Args:
+        reference: ``"module.Box:<id of Box>[module.Item:<id of Item>]"``.
+    """
+    known = [(one, one.__pydantic_generic_metadata__) for one in made]
+    boxes = [(one, of) for one, of in known if f":{id(of['origin'])}[" in reference]
+    exact = [one for one, of in boxes if all(f":{id(argument)}" in reference for argument in of["args"])]
+    found = exact if len(boxes) > 1 else [one for one, _ in boxes]
+    return made[found[0]] if len(found) == 1 else Any
 
 
 def _chosen(union: Any, models: list[type[Any]], made: dict[type[Any], Any]) -> Any:
@@ -216,7 +266,7 @@ def lenient(given: Any) -> Any:
     def validated(value: Any, validate: Any) -> Any:
         try:
             return validate(value)
-        except ValidationError:
+        except (ValidationError, RecursionError):  # pydantic itself refuses what nests too deeply
             return None
 
     return Annotated[Union[given, None], WrapValidator(validated)]  # noqa: UP007 - of a ForwardRef too

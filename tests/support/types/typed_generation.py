@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tokamata as tk
 
@@ -59,9 +59,17 @@ def given(model: Any, tokenizer: Any, schema: dict[str, Any], texts: list[str], 
     assert_type(tk.sample(model, tokenizer, "x", schema, 3), "tk.Samples[Any]")
     assert_type(tk.beam_search(model, tokenizer, "x", Painter), "tk.Beams[Painter]")
     assert_type(tk.probabilities(model, tokenizer, "x", bool), "tk.ValueProbabilities[bool]")
+    assert_type(tk.probabilities(model, tokenizer, "x", Literal["a"]), "tk.ValueProbabilities[Any]")
+    assert_type(tk.sample(model, tokenizer, "x", Literal["a"], 3), "tk.Samples[Any]")
+    assert_type(tk.beam_search(model, tokenizer, "x", Literal["a"]), "tk.Beams[Any]")
     assert_type(tk.choice(["none", Painter]), tk.Constraint[Any])
     assert_type(tk.think_first(Painter).parse("").answer, Any)
     assert_type(tk.think_first(Painter).parse("")[1], Painter)
+    assert_type(tk.think_first(Literal["a"]).parse("")[1], Any)
+    assert_type(tk.generate(model, tokenizer, "x", Literal["a", "b"]), "tk.Generation[Any]")
+    assert_type(tk.generate(model, tokenizer, texts, Annotated[int, "x"]), "list[tk.Generation[Any]]")
+    assert_type(tk.stream(model, tokenizer, "x", int | None), "tk.Stream[Any]")
+    assert_type(tk.choice([Literal["a"], Annotated[int, "x"]]), tk.Constraint[Any])
     assert_type(tk.delimited_list(Painter, tk.literal(", ")).parse(""), list[Painter])
 
 

@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from tokamata.calls.arguments import checked_whole
 from tokamata.calls.keywords import checked_call
-from tokamata.constraints.given import Given, ValueT, constraint_or_compiled
+from tokamata.constraints.given import Given, Untyped, ValueT, constraint_or_compiled
 from tokamata.decoding.beams.backoff import Backoff
 from tokamata.decoding.beams.beginnings import Beginning, spelled
 from tokamata.decoding.beams.finished import FinishedText, FinishedTexts
@@ -109,7 +109,7 @@ def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Given[ValueT] | dict[str, Any],
+    constraint: Given[ValueT],
     *,
     policy: None = None,
     **settings: Unpack[_Settings],
@@ -119,17 +119,37 @@ def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Given[ValueT] | dict[str, Any],
+    constraint: Given[ValueT],
     *,
     policy: Policy | None,
     **settings: Unpack[_Settings],
 ) -> Beams[ValueT] | Abstention: ...
+@overload
+def beam_search(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Untyped,
+    *,
+    policy: None = None,
+    **settings: Unpack[_Settings],
+) -> Beams[Any]: ...
+@overload
+def beam_search(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Untyped,
+    *,
+    policy: Policy | None,
+    **settings: Unpack[_Settings],
+) -> Beams[Any] | Abstention: ...
 @checked_call
 def beam_search(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Given[ValueT] | dict[str, Any],
+    constraint: Given[Any] | Untyped,
     *,
     beams: int = 4,
     candidates: int | None = 64,
@@ -142,7 +162,7 @@ def beam_search(
     banned_tokens: Sequence[int] = (),
     policy: Policy | None = None,
     cancel: CancelToken | None = None,
-) -> Beams[ValueT] | Abstention:
+) -> Beams[Any] | Abstention:
     """The texts of a constraint that the model finds most probable, as far as a beam search finds them.
 
         best = tk.beam_search(model, tokenizer, "Bonjour means ", tk.regex("[a-z]{3,8}"))[0]

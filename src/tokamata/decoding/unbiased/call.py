@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tokamata.calls.arguments import checked_choice, checked_number, checked_whole
 from tokamata.calls.keywords import checked_call
-from tokamata.constraints.given import Given, ValueT, constraint_or_compiled
+from tokamata.constraints.given import Given, Untyped, ValueT, constraint_or_compiled
 from tokamata.decoding.logarithms import effective_size, log_mean
 from tokamata.decoding.prompts import Prompt, check_single
 from tokamata.decoding.results import Timing
@@ -57,12 +57,12 @@ _ROWS_AHEAD = 8
 _PASSES_OF_A_TOKEN = 100
 
 
-@checked_call
+@overload
 def sample(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Given[ValueT] | dict[str, Any],
+    constraint: Given[ValueT],
     n: int,
     *,
     method: Method = "exact",
@@ -77,7 +77,49 @@ def sample(
     memory_bytes: int = 1 << 28,
     cancel: CancelToken | None = None,
     placeholders: Sequence[str] = (),
-) -> Samples[ValueT]:
+) -> Samples[ValueT]: ...
+@overload
+def sample(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Untyped,
+    n: int,
+    *,
+    method: Method = "exact",
+    max_new_tokens: int = 256,
+    tokenization: Tokenization = "any",
+    on_noncanonical: OnNoncanonical = "error",
+    heal: bool | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
+    resample_below: float = 0.5,
+    max_forward_passes: int | None = None,
+    memory_bytes: int = 1 << 28,
+    cancel: CancelToken | None = None,
+    placeholders: Sequence[str] = (),
+) -> Samples[Any]: ...
+@checked_call
+def sample(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Given[Any] | Untyped,
+    n: int,
+    *,
+    method: Method = "exact",
+    max_new_tokens: int = 256,
+    tokenization: Tokenization = "any",
+    on_noncanonical: OnNoncanonical = "error",
+    heal: bool | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
+    resample_below: float = 0.5,
+    max_forward_passes: int | None = None,
+    memory_bytes: int = 1 << 28,
+    cancel: CancelToken | None = None,
+    placeholders: Sequence[str] = (),
+) -> Samples[Any]:
     """Sample texts from the model's own distribution, given that the constraint accepts them.
 
         samples = tk.sample(model, tokenizer, "A date: ", tk.regex(r"\\d{4}-\\d{2}-\\d{2}"), 20)

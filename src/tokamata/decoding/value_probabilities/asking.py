@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tokamata.calls.arguments import (
     checked_choice,
@@ -25,7 +25,7 @@ from tokamata.calls.arguments import (
     clipped,
 )
 from tokamata.calls.keywords import checked_call
-from tokamata.constraints.given import Given, ValueT, constraint_and_limits, constraint_or_compiled
+from tokamata.constraints.given import Given, Untyped, ValueT, constraint_and_limits, constraint_or_compiled
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prefixes import PrefixReader
 from tokamata.decoding.prompts import Prompt, check_single
@@ -53,12 +53,12 @@ _MOST_BATCH = 1 << 16
 _MOST_TOKENS = 1 << 30  # of a text: there are no longer ones in a finite language that can be listed
 
 
-@checked_call
+@overload
 def probabilities(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    constraint: Given[ValueT] | dict[str, Any],
+    constraint: Given[ValueT],
     *,
     bound: float | None = None,
     max_forward_passes: int = 1000,
@@ -70,7 +70,43 @@ def probabilities(
     max_texts: int = 20_000,
     placeholders: Sequence[str] = (),
     cancel: CancelToken | None = None,
-) -> ValueProbabilities[ValueT]:
+) -> ValueProbabilities[ValueT]: ...
+@overload
+def probabilities(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Untyped,
+    *,
+    bound: float | None = None,
+    max_forward_passes: int = 1000,
+    end: End = "complete",
+    tokenization: Tokenization = "any",
+    on_noncanonical: OnNoncanonical = "error",
+    heal: bool | None = None,
+    batch_size: int = 16,
+    max_texts: int = 20_000,
+    placeholders: Sequence[str] = (),
+    cancel: CancelToken | None = None,
+) -> ValueProbabilities[Any]: ...
+@checked_call
+def probabilities(
+    model: Any,
+    tokenizer: Any,
+    prompt: Prompt,
+    constraint: Given[Any] | Untyped,
+    *,
+    bound: float | None = None,
+    max_forward_passes: int = 1000,
+    end: End = "complete",
+    tokenization: Tokenization = "any",
+    on_noncanonical: OnNoncanonical = "error",
+    heal: bool | None = None,
+    batch_size: int = 16,
+    max_texts: int = 20_000,
+    placeholders: Sequence[str] = (),
+    cancel: CancelToken | None = None,
+) -> ValueProbabilities[Any]:
     """How a model distributes its probability over the values of a constraint with finitely many texts.
 
         tk.probabilities(model, tokenizer, "2 + 2 = ", tk.type(Annotated[int, Ge(0), Le(9)]))
@@ -151,7 +187,7 @@ def probabilities(
             f"control tokens may stand in texts of {clipped(repr(plain), 200)}, and their values have no "
             "probabilities yet; ask for the text between them"
         )
-    values: list[ValueT] = []
+    values: list[Any] = []
     texts_of: list[list[str]] = []
     numbers: dict[bytes, int] = {}
     known: dict[Hashable, int] = {}

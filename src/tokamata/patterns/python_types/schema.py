@@ -12,6 +12,7 @@ describes is a schema of its own (``$id``), so that its references lead to its o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -131,8 +132,10 @@ class _Writer:
         return {**shape.kind.schema(self._asserts_formats), **_string_bounds(shape.bounds)}
 
     def foreign(self, shape: shapes.Foreign) -> Schema:
-        self._foreign += 1
         schema = schema_of(shape.adapter, shape.name, self._asserts_formats)
+        if '"$' not in json.dumps(schema, default=str):
+            return schema
+        self._foreign += 1  # references such as #/$defs/Leaf lead into the schema of this type
         return {"$id": f"urn:tokamata:type:{self._foreign}", **schema}
 
 
