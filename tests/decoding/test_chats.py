@@ -417,3 +417,21 @@ def test_messages_of_assistants_may_have_no_content() -> None:
     calls = [{"type": "function", "function": {"name": "f", "arguments": {}}}]
     assert chat_ids(tokenizer, [{"role": "assistant", "tool_calls": calls}])
     assert chat_ids(tokenizer, [{"role": "assistant", "content": None, "tool_calls": calls}])
+
+
+def test_a_role_of_which_the_template_shows_nothing() -> None:
+    tokenizer = small()
+    shown = template("<|im_start|>", "<|im_end|>")
+    tokenizer.chat_template = shown.replace(
+        "in messages %}", "in messages if m['role'] in ['user', 'sage'] %}"
+    )
+    user, human, sage = ({"role": role, "content": "Hi"} for role in ("user", "human", "sage"))
+    with pytest.raises(tk.ArgumentError) as caught:
+        chat_ids(tokenizer, [user, human])
+    assert str(caught.value) == (
+        "the role of message 1 of the prompt must be one that the template knows, not 'human', of which the "
+        "chat template shows nothing; write 'user'"
+    )
+    assert chat_ids(tokenizer, [user, sage])
+    tokenizer.chat_template = shown
+    assert chat_ids(tokenizer, [user, human])

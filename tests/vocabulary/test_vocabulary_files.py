@@ -161,7 +161,7 @@ class TestStopTokens:
 
 
 FOREIGN: dict[str, tuple[Any, str]] = {
-    "empty": (b"", "not a tokenizer file"),
+    "empty": (b"", "the file is empty; download it again"),
     "text": (b"hello world\n", "not a tokenizer file"),
     "vocab.txt": (b"[PAD]\n[UNK]\n", "not a tokenizer file"),
     "gzip": (b"\x1f\x8b\x08", "not a tokenizer file"),

@@ -58,6 +58,14 @@ class MixedText(str):
     of_others: tuple[tuple[int, int], ...] = ()
 
 
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
+_OTHER_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "bot": "assistant",
+    "gpt": "assistant",
+    "model": "assistant",
+}
 _NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
 _NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
 _CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)  # of a template
@@ -89,7 +97,8 @@ class ChatEncoder:
             GenerationError: the tokenizer has no chat template, or the template refuses the messages, or it
                 leaves out the tools.
             ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a tool
-                does; or a placeholder is no added token.
+                does; or a placeholder is no added token; or a message has no role, or no content, or one of
+                which the template shows nothing.
         """
         tokenizer = self._tokenizer
         if not getattr(tokenizer, "chat_template", None):
@@ -102,6 +111,7 @@ class ChatEncoder:
             text = self._rendered(list(messages))
         except Exception as error:  # templates are programs and may raise anything
             raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
+        self._check_roles(messages, text)
         names = self._control_tokens
         ids, spans = self._read(text)  # the template writes the special tokens
         try:
@@ -118,6 +128,27 @@ class ChatEncoder:
             first, piece = spelled[0]
             raise refused_piece(messages, piece, names[first.token], own)
         return own
+
+    def _check_roles(self, messages: Chat, text: str) -> None:
+        """Refuse a message of a role that is not usual, and of which the template shows nothing.
+
+        Args:
+            messages: a chat.
+            text: the whole of it, as the template renders it.
+        """
+        for index, message in enumerate(messages):
+            role = message["role"]
+            if role in _ROLES:
+                continue
+            try:
+                others = self._rendered([*messages[:index], *messages[index + 1 :]])
+            except Exception:  # the template needs the message
+                continue
+            if others == text:
+                found = f"{role!r:.80}, of which the chat template shows nothing"
+                expected = "one that the template knows"
+                hint = f"write {_OTHER_ROLES.get(role.lower(), 'user')!r}"
+                raise ArgumentError(f"the role of message {index} of the prompt", found, expected, hint)
 
     def text_ids(self, text: MixedText) -> list[int]:
         """The token ids of a text, with the tokenizer's special tokens, that others have written parts of.
