@@ -368,7 +368,10 @@ def test_each_of_many_repairs_is_one_line_however_narrow_the_window() -> None:
             rf"standard input:{number}: repaired, \d edits, cost \d+, proven optimal, 1 lost", line
         )
     assert lines[-1] == "200 texts: 200 repaired (200 with content lost)"
-    assert call("--lines", "--summary", text=broken).stderr == "200 texts: 200 repaired (200 with content lost)\n"
+    assert (
+        call("--lines", "--summary", text=broken).stderr
+        == "200 texts: 200 repaired (200 with content lost)\n"
+    )
     assert call("--lines", "--quiet", text=broken).stderr == ""
 
 

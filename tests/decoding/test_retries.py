@@ -12,6 +12,7 @@ import torch
 import tokamata as tk
 from tests.support.models.fakes import Constant
 from tests.support.models.scripted import Scripted
+from tokamata.decoding import chats
 from tokamata.decoding.results import Refusal
 
 pydantic = pytest.importorskip("pydantic")
@@ -226,6 +227,36 @@ def test_what_is_refused_writes_no_control_tokens(tokenizer: Any, mine: str) -> 
     assert [one.generation.text for one in result.refusals] == ["a<eos>b", "<eos>"]
     assert model.counts == [mine.count("<eos>") * tried for tried in (1, 2, 3)]
     assert model.prompts[2].count("no <eos> please") == 2
+
+
+@pytest.mark.parametrize("is_chat", [False, True], ids=["text", "chat"])
+def test_a_refused_text_with_a_placeholder_is_the_last_try(chatting: Any, is_chat: bool) -> None:
+    """In the next prompt, it would be an image that nobody has attached."""
+    prompt: Any = [{"role": "user", "content": "Q"}] if is_chat else "Q A: "
+    model = Scripted(chatting, tries("a<end_of_turn>", "c"), "A: ")
+    with pytest.raises(tk.RefusedError) as caught:
+        tk.generate(
+            model,
+            chatting,
+            prompt,
+            tk.regex("[a-z_<>]+"),
+            validators=[lambda value: "<" not in value],
+            retries=3,
+            placeholders=["<end_of_turn>"],
+        )
+    assert [one.generation.text for one in caught.value.refusals] == ["a<end_of_turn>"]
+
+
+def test_tokenizers_that_cannot_keep_a_refused_text(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not fast makes a control token of it: the refusal is the result, and not an error."""
+    model = Scripted(tokenizer, tries("<eos>", "c"), "A: ")
+    monkeypatch.setattr(chats.ChatEncoder, "_without", lambda *_: chats._NO_BACKEND)
+    with pytest.raises(tk.RefusedError, match="returned False"):
+        tk.generate(model, tokenizer, "Q A: ", tk.regex("[a-z<>]+"), validators=[is_letters], retries=3)
+
+
+def is_letters(value: str) -> bool:
+    return value.isalpha()
 
 
 @pytest.mark.parametrize("error", [KeyError("begin"), TypeError("no number"), ZeroDivisionError("by zero")])

@@ -73,7 +73,7 @@ _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class ChatEncoder:
-    """Encodes chats, for one call.
+    """Encodes chats, for one call; ``placeholders`` is an attribute too.
 
     Args:
         tokenizer: a tokenizer of transformers.
@@ -87,7 +87,7 @@ class ChatEncoder:
         placeholders: Collection[str] = (),
         tools: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
-        self._tokenizer, self._placeholders = tokenizer, placeholders
+        self._tokenizer, self.placeholders = tokenizer, placeholders
         self._tools = None if tools is None else list(tools)
 
     def ids(self, messages: Chat) -> list[int]:
@@ -236,7 +236,7 @@ class ChatEncoder:
     @kept_property
     def _control_tokens(self) -> dict[int, str]:
         """The control tokens that no message may write: their names by id."""
-        tokenizer, allowed = self._tokenizer, self._placeholders
+        tokenizer, allowed = self._tokenizer, self.placeholders
         if not hasattr(tokenizer, "added_tokens_decoder"):
             expected = "one of transformers, which says what its control tokens are"
             raise ArgumentError("tokenizer", shown_argument(tokenizer), expected)

@@ -34,7 +34,7 @@ from tokamata.decoding.results import Abstention, Generation, Refusal, Timing
 from tokamata.decoding.retries import check_can_be_retried, prompt_after
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
-from tokamata.decoding.start import Options, constraint_list, tasks_of
+from tokamata.decoding.start import Options, chat_encoder, constraint_list, tasks_of
 from tokamata.decoding.streams import Stream
 from tokamata.display.progress import late_bar
 from tokamata.errors import ArgumentError, about, shown_argument
@@ -450,9 +450,12 @@ def _results(
             if isinstance(row.result, Refusal):
                 refusals[index] = (*refusals.get(index, ()), row.result)
                 if left > 0 and not pace.is_over:
-                    again.append(index)
-                    current[index] = prompt_after(prompts[index], current[index], row.result)
-                    continue
+                    chats = chat_encoder(tokenizer, options)
+                    told = prompt_after(prompts[index], current[index], row.result, tokenizer, chats)
+                    if told is not None:
+                        again.append(index)
+                        current[index] = told
+                        continue
                 with about(f"prompt {index}" if len(prompts) > 1 else ""):
                     row.settle(refusals[index])
             assert row.result is not None

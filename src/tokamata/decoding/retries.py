@@ -17,8 +17,9 @@ continues what the first one did::
     A stay:
 
 Each try adds to the prompt of the one before it.  The refused text and the reason are ordinary text, also
-where they spell control tokens: what a model has written must not end its turn.  A prompt of token ids is
-refused: nothing says how a text within it would be encoded.
+where they spell control tokens: what a model has written must not end its turn.  Where a tokenizer cannot
+keep them so, or they spell a placeholder, which would be an image or the like, no other try follows.  A
+prompt of token ids is refused: nothing says how a text within it would be encoded.
 
 Source: the loop is that of instructor's ``max_retries``.
 """
@@ -27,8 +28,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tokamata.decoding.chats import MixedText
-from tokamata.decoding.prompts import is_chat
+from tokamata.decoding.chats import ChatEncoder, MixedText
+from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -50,15 +51,28 @@ def check_can_be_retried(prompt: Any) -> None:
         raise ArgumentError("prompt", "a list of token ids", "a text or a chat with retries", hint)
 
 
-def prompt_after(first: Any, prompt: Any, refusal: Refusal) -> Any:
-    """The prompt of the next try.
+def prompt_after(first: Any, prompt: Any, refusal: Refusal, tokenizer: Any, chats: ChatEncoder) -> Any:
+    """The prompt of the next try; ``None`` where it would have control tokens that only others may write.
 
     Args:
         first: the prompt of the first try, which the caller gave.
         prompt: the prompt that the refused text was written for.
         refusal: of that text.
+        tokenizer: of the model.
+        chats: encodes prompts.
     """
     text, reason = refusal.generation.text, _REFUSED.format(refusal.reason)
+    if any(name in text or name in reason for name in chats.placeholders):
+        return None
+    told = _told(first, prompt, text, reason)
+    try:
+        prompt_ids(tokenizer, told, chats)
+    except ArgumentError:
+        return None
+    return told
+
+
+def _told(first: Any, prompt: Any, text: str, reason: str) -> Any:
     if isinstance(prompt, str):
         told = f"{text}\n\n{reason}"
         mixed = MixedText(f"{prompt}{told}\n\n{first}")

@@ -63,7 +63,7 @@ from tokamata.values.growing_values import GrowingValue
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.misfits import check_logits
 
-__all__ = ["Options", "check_budget", "constraint_list", "tasks_of"]
+__all__ = ["Options", "chat_encoder", "check_budget", "constraint_list", "tasks_of"]
 
 _EXPECTED = "a constraint, compiled or not, a type, a schema, or None"
 _LARGEST_BIAS = 1e30  # logits are float32
@@ -217,11 +217,10 @@ def tasks_of(
     tasks: list[Task[Any]] = []
     with Clock(timing, "compile_seconds"):
         compiler = _Compiler(model, tokenizer, constraints, options)
-        tools = None if options.tools is None else tool_descriptions(options.tools)
-        chats = ChatEncoder(tokenizer, options.placeholders, tools)
+        chats = chat_encoder(tokenizer, options)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with about(f"prompt {index}" if len(prompts) > 1 else ""):
-                if tools is not None and not is_chat(prompt):
+                if options.tools is not None and not is_chat(prompt):
                     hint = "the chat template shows them to the model: pass a list of messages"
                     raise ArgumentError("tools", "a list", "None for a prompt that is no chat", hint)
                 ids = prompt_ids(tokenizer, prompt, chats)
@@ -232,6 +231,16 @@ def tasks_of(
             with about(_name_of(index, constraints)):
                 check_budget(task)
     return tasks
+
+
+def chat_encoder(tokenizer: Any, options: Options) -> ChatEncoder:
+    """The encoder of the prompts of a call.
+
+    Raises:
+        TokamataError: the errors of :func:`tokamata.tool_calls` about the tools.
+    """
+    tools = None if options.tools is None else tool_descriptions(options.tools)
+    return ChatEncoder(tokenizer, options.placeholders, tools)
 
 
 class _Compiler:
