@@ -30,14 +30,18 @@ def test_an_interrupt_while_modules_are_imported(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_disk_is_an_error_without_a_traceback(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_buffered", [True, False])
+def test_a_full_disk_is_an_error_without_a_traceback(tmp_path: Path, is_buffered: bool) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": "" if is_buffered else "1"}
     file = tmp_path / "a.json"
     file.write_text("[1", encoding="utf-8")
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-c", MAIN, "repair", str(file)]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
     assert done.returncode == 2
-    assert "No space left" in done.stderr
+    assert done.stderr.count("No space left") == 1
     assert "Traceback" not in done.stderr
 
 

@@ -371,14 +371,14 @@ def test_a_stream_says_that_it_is_not_for_asyncio(tokenizer: Any, statement: str
     steps = tk.stream(Random(len(tokenizer), 0), tokenizer, "x", tk.regex("[ab]{3}"))
     with pytest.raises(tk.ArgumentError, match=f"not {statement}; for asyncio call tokamata.astream"):
         in_asyncio(statement, steps)
-    assert len([*steps]) == 3  # it can still be used
+    assert len("".join(step.text for step in steps)) == 3  # it can still be used
 
 
 def test_attributes_that_a_stream_and_its_result_do_not_have(tokenizer: Any) -> None:
     steps: Any = tk.stream(Random(len(tokenizer), 0), tokenizer, "x", tk.regex("[ab]{3}"))
     with pytest.raises(AttributeError, match=r"'Stream' .* 'parse'; .*steps\.generation\.parse\(\)"):
         steps.parse()
-    assert len([*steps]) == 3
+    assert len("".join(step.text for step in steps)) == 3
     for name, advice in (("value", "call parse()"), ("parsed", "call parse()"), ("content", "its text")):
         with pytest.raises(AttributeError) as caught:
             getattr(steps.generation, name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -149,10 +151,19 @@ def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
             except BrokenPipeError:  # whoever reads the output has enough
                 raise
             except OSError as error:  # such as a disk that is full
+                _give_up_output()
                 Screen().show_error(error)
                 raise typer.Exit(2) from None
 
     return run
+
+
+def _give_up_output() -> None:
+    """Drop what cannot be written: Python would try again when it ends, and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _shown_by(others: Callable[..., None]) -> Callable[..., None]:

@@ -43,11 +43,11 @@ class CachedModel:
     """
 
     def __init__(self, model: Any) -> None:
-        check_model(model)
         try:
             import torch
         except ImportError as error:
             raise MissingExtraError("torch", "transformers", "generating text") from error
+        check_model(model)
         self.device: torch.device = torch.device(getattr(model, "device", "cpu"))
         self.width = logits_width(model)
         self._model = model

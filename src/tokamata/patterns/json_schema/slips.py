@@ -178,14 +178,7 @@ def slip_of_root(schema: Any) -> Slip | None:
 
     Only of the root: schemas within others may well have annotations of their own alone.
     """
-    if not isinstance(schema, dict) or any(
-        not isinstance(name, str)
-        or _drafts_with(name)
-        or name in _KNOWN
-        or name[:1] in ("_", "$")
-        or name[:2] in ("x-", "X-")
-        for name in schema
-    ):
+    if not isinstance(schema, dict) or not schema or any(map(_is_known, schema)):
         return None
     if isinstance(schema.get("schema"), dict):
         advice = 'pass its "schema"'
