@@ -428,6 +428,7 @@ def _results(
         for index, each in enumerate(prompts):
             with about(f"prompt {index}" if len(prompts) > 1 else ""):
                 check_can_be_retried(each)
+        chats = chat_encoder(tokenizer, options)  # of the prompts with refusals
     results: dict[int, Generation[Any] | Abstention] = {}
     refusals: dict[int, tuple[Refusal, ...]] = {}
     going, current = list(range(len(prompts))), list(prompts)
@@ -450,7 +451,6 @@ def _results(
             if isinstance(row.result, Refusal):
                 refusals[index] = (*refusals.get(index, ()), row.result)
                 if left > 0 and not pace.is_over:
-                    chats = chat_encoder(tokenizer, options)
                     told = prompt_after(prompts[index], current[index], row.result, tokenizer, chats)
                     if told is not None:
                         again.append(index)

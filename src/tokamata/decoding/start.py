@@ -8,7 +8,7 @@ All invalid arguments are refused here, before the model runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -445,21 +445,20 @@ def _event_reader(given: _Given) -> EventReader | None:
 
 
 def _growing_value(given: _Given) -> Growing:
-    """The value of a text that grows."""
+    """The value of a text that grows, as the type that the constraint was made of has it."""
     if given is None:
         return GrowingValue(is_json=False)
     constraint, _ = constraint_and_limits(given)
-    call: Call | None = getattr(constraint, "_kept_call", None)
-    if call is not None and call.make is think_first:
-        return GrowingThought(_growing_answer(call.arguments[0]))
-    return _growing_answer(constraint)
+    thought = _made_of(constraint, think_first)
+    answer = constraint if thought is None else thought
+    value = GrowingValue(is_json(answer._form), _made_of(answer, type_constraint))
+    return value if thought is None else GrowingThought(value)
 
 
-def _growing_answer(constraint: Constraint[Any]) -> GrowingValue:
-    """The same, as the type that the constraint was made of has it."""
+def _made_of(constraint: Constraint[Any], make: Callable[..., Any]) -> Any:
+    """What ``make`` has made a constraint of, its first argument; ``None``: something else has made it."""
     call: Call | None = getattr(constraint, "_kept_call", None)
-    given_type = call.arguments[0] if call is not None and call.make is type_constraint else None
-    return GrowingValue(is_json(constraint._form), given_type)
+    return call.arguments[0] if call is not None and call.make is make else None
 
 
 def _name_of(index: int, constraints: list[_Given]) -> str:
