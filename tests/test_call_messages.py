@@ -208,3 +208,18 @@ def test_arguments_may_be_given_by_name() -> None:
     assert given.choice(options=["a"]).accepts("a")
     assert given.Sampling(0.5).temperature == 0.5
     assert R.compile(vocabulary=VOCABULARY).matcher().advance(97)
+
+
+@pytest.mark.parametrize("given", ["9" * 1_000_000, "inf", "nan", "1_000"])
+def test_texts_that_are_no_short_number_are_not_advised(given: str) -> None:
+    """Schemas come from strangers: a message stays short, whatever they wrote."""
+    with pytest.raises(tk.SchemaError) as caught:
+        tk.json_schema({"minimum": given})
+    assert "write" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_long_name_of_an_argument_is_clipped() -> None:
+    with pytest.raises(tk.ArgumentError) as caught:
+        tk.literal("a", **{"x" * 10_000: 1})  # type: ignore[call-arg]
+    assert len(str(caught.value)) < 500

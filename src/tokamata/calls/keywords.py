@@ -219,7 +219,7 @@ def _refuse(function: str, name: str, known: frozenset[str]) -> None:
     never = _NEVER.get((function, name)) or _NEVER.get((function, meant or name), "")
     hint = f"did you mean {near[0]}?" if near and not _NEVER.get((function, name)) else never
     expected = "one that it has" if hint else f"one of {', '.join(sorted(known - _RECEIVERS))}"
-    raise ArgumentError(f"an argument of {function}()", repr(name), expected, hint)
+    raise ArgumentError(f"an argument of {function}()", f"{name!r:.80}", expected, hint)
 
 
 def _refuse_many(function: str, found: int, most: int, has_self: bool) -> None:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from difflib import get_close_matches
 from typing import Any
 
@@ -34,6 +35,7 @@ _OTHER_TYPES = {  # of Python and other languages
     "nonetype": "null",
     "nil": "null",
 }
+_NUMBER = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?")  # short enough to be quoted
 _OF_HOSTS = {  # formats of interfaces that hold a schema
     "json_schema": "it is a response format: use tokamata.response_format",
     "json_object": "it is a response format: use tokamata.response_format",
@@ -55,7 +57,7 @@ def advice_on_value(keyword: str, value: Any) -> str:
     elif isinstance(value, (set, frozenset)):
         advice = "write a list"
     elif isinstance(value, str) and keyword.startswith(("min", "max", "exclusiveM", "multiple")):
-        advice = f"write {value}" if _is_number(value) else ""
+        advice = f"write {value}" if _NUMBER.fullmatch(value) else ""
     elif hasattr(value, "dtype") and hasattr(value, "item"):  # of numpy
         advice = "convert it: value.item()"
     return advice and f"; {advice}"
@@ -85,11 +87,3 @@ def _type_named(value: Any) -> str:
     name = value.lower()
     near = get_close_matches(name, _TYPES, 1, 0.75)
     return _OTHER_TYPES.get(name, near[0] if near else "")
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
